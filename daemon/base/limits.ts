@@ -1,0 +1,45 @@
+/** Every size and time limit of the daemon, with the sentence why. Bytes unless the name says otherwise. */
+
+/** One event as a JSON line; larger content stands in blobs. A reader can always hold one. */
+export const maxEventBytes = 1024 * 1024;
+/** Decoded size a data frame is filled to: large enough to compress well, small enough to decode for one event. */
+export const frameTargetBytes = 64 * 1024;
+/** A frame may hold one event of the largest size and what was gathered before it. Checked before decoding. */
+export const maxFrameBytes = maxEventBytes + 2 * frameTargetBytes;
+/** zstd window that a reader accepts (2^21 = 2 MiB): covers maxFrameBytes, and bounds a decoder's memory. */
+export const maxWindowLog = 21;
+/** A field longer than this becomes a blob reference. */
+export const maxInlineFieldBytes = 256 * 1024;
+/** Deltas that arrive within this time after one was written share the next frame: about half a screen frame. */
+export const coalesceMs = 8;
+/** A delta's text is split at code points to this size at most. */
+export const maxDeltaBytes = 32 * 1024;
+/** Decoded bytes of log between two bases: also the size of a page of history. */
+export const pageBytes = 64 * 1024;
+/** Output of a command that is durable as it comes; later output is sampled. */
+export const liveOutputBytes = 64 * 1024;
+/** After that, at most this much of it a second. */
+export const sampledOutputBytes = 2 * 1024;
+export const sampledOutputMs = 1000;
+/** Model-visible output of one call, head and tail together: what all the peers settled near. */
+export const maxResultBytes = 50 * 1024;
+export const maxResultLines = 2000;
+/** The whole output of a command kept in its spill file. */
+export const maxSpillBytes = 64 * 1024 * 1024;
+/** Largest file that edit and write handle. */
+export const maxEditFileBytes = 4 * 1024 * 1024;
+/** bash: time limit when the model names none, and the longest it may name. */
+export const defaultCommandMs = 120_000;
+export const maxCommandMs = 3_600_000;
+/** Between TERM and KILL to a process group: abort must end within 5 s all in all. */
+export const termGraceMs = 2_000;
+/** How long abort waits for a tool that ignores its signal before it closes the call without it. */
+export const abortGraceMs = 4_000;
+/** Silence on a provider's stream after which the connection counts as dead. */
+export const streamIdleMs = 120_000;
+/** Model calls in one turn: far above real work, below an endless loop. */
+export const maxStepsPerTurn = 10_000;
+/** Attempts of one model call, the first included; Retry-After above the longest wait fails at once. */
+export const maxAttempts = 5;
+export const firstRetryMs = 1_000;
+export const longestRetryMs = 60_000;

@@ -1,0 +1,76 @@
+/**
+ * The contract of a tool. A tool is a plain value; what it touches comes in through `ToolEnvironment`. It never asks for approval itself: it
+ * declares what a call would do (`assess`) and the agent's policy decides.
+ */
+import type { CallDetails, CallDisplay } from '#protocol/values/display.ts';
+import type { ResultPart } from '#protocol/values/content.ts';
+import type { BlobRef } from '#protocol/values/blob.ts';
+
+export interface ToolEnvironment {
+  /** Absolute folder of the project, symlinks resolved: where relative paths and commands start. */
+  readonly folder: string;
+  /** Absolute folders no tool may touch, in any mode: Alcove's home. */
+  readonly forbidden: readonly string[];
+  /** Environment for child processes, already scrubbed of secrets. */
+  readonly processEnvironment: Readonly<Record<string, string>>;
+  /** Stores bytes and returns their reference; resolves once they are with the kernel. */
+  storeBlob(bytes: Uint8Array): Promise<BlobRef>;
+  /** A file of the session's own for output too long to show; absolute path, folder made. */
+  spillFile(name: string): Promise<string>;
+  /** What this session last read or wrote of each file, to refuse edits of a file that changed meanwhile. */
+  readonly filesSeen: FilesSeen;
+  /** Told of each process group before its first program runs, and when it has ended; durable, so that a later start can end orphans. */
+  readonly processes: ProcessLedger;
+  /** Live output for the screen; returns at once. The model sees only the result. */
+  output(text: string): void;
+}
+
+export interface FilesSeen {
+  /** `stamp` is opaque: made by the file tools from the file's content hash. */
+  get(path: string): string | undefined;
+  set(path: string, stamp: string): void;
+}
+
+export interface ProcessLedger {
+  /** A mark to put into the children's environment, by which strays are found. */
+  readonly mark: string;
+  started(group: { pid: number; startTime: string }): Promise<void>;
+  ended(group: { pid: number }): Promise<void>;
+}
+
+/** What a call would do, told without doing it. */
+export type Assessment =
+  /** Only looks. Runs in every mode; neighbours may overlap. */
+  | { effect: 'read' }
+  /** Changes files. `preview` is shown to the person who decides. */
+  | { effect: 'change'; caution: string | null; preview: CallDetails | null; rulePattern: string }
+  /** Runs a command. `caution` says why it must be asked in every mode (destructive, or not understood). */
+  | { effect: 'command'; caution: string | null; rulePattern: string }
+  /** May not run in any mode; the text goes to the model. */
+  | { effect: 'refused'; reason: string };
+
+export interface ToolResult {
+  outcome: 'completed' | 'failed';
+  content: ResultPart[];
+  details?: CallDetails;
+}
+
+export interface Tool {
+  readonly name: string;
+  readonly description: string;
+  /** JSON schema of the arguments. */
+  readonly parameters: Record<string, unknown>;
+  /** Read-only tools are all that plan mode offers. */
+  readonly readOnly: boolean;
+  /** Parses the model's arguments into a bound call, or says in one sentence what is wrong with them. Lenient where models commonly err. */
+  prepare(args: Record<string, unknown>): PreparedCall | { problem: string };
+}
+
+export interface PreparedCall {
+  /** Pure: from the arguments alone. */
+  readonly display: CallDisplay;
+  /** Looks at the disk but changes nothing. Must not throw. */
+  assess(environment: ToolEnvironment): Promise<Assessment>;
+  /** Must not throw for what the world does (a `failed` result says it); must end within 5 s of `signal`, leaving no process of its own. */
+  execute(environment: ToolEnvironment, signal: AbortSignal): Promise<ToolResult>;
+}
