@@ -4,7 +4,12 @@ import { blobRef } from './blob.ts';
 
 export const text = z.object({ type: z.literal('text'), text: z.string() });
 export const textBlob = z.object({ type: z.literal('text-blob'), blob: blobRef });
-export const image = z.object({ type: z.literal('image'), blob: blobRef, mediaType: z.string(), name: z.optional(z.string()) });
+export const image = z.object({
+  type: z.literal('image'),
+  blob: blobRef,
+  mediaType: z.string(),
+  name: z.optional(z.string()),
+});
 
 /** A piece of an input. */
 export const inputPart = z.discriminatedUnion('type', [text, textBlob, image]);

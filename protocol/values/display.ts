@@ -41,7 +41,13 @@ export const commandEnd = z.object({
 });
 export type CommandEnd = z.infer<typeof commandEnd>;
 
-export const fileRead = z.object({ type: z.literal('file-read'), path: z.string(), firstLine: z.int(), lastLine: z.int(), totalLines: z.int() });
+export const fileRead = z.object({
+  type: z.literal('file-read'),
+  path: z.string(),
+  firstLine: z.int(),
+  lastLine: z.int(),
+  totalLines: z.int(),
+});
 
 /** Structured facts about a call for the screen: beside, never instead of, what the model sees. */
 export const callDetails = z.discriminatedUnion('type', [fileChange, commandEnd, fileRead]);

@@ -5,8 +5,10 @@
 import { z } from '../schema.ts';
 
 const uuid7 = '[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}';
-const outside = <Brand extends string>(prefix: string) => z.string().check(z.regex(new RegExp(`^${prefix}_${uuid7}$`))) as unknown as z.ZodMiniType<Id<Brand>>;
-const inside = <Brand extends string>(prefix: string) => z.string().check(z.regex(new RegExp(`^${prefix}_[1-9][0-9]{0,15}$`))) as unknown as z.ZodMiniType<Id<Brand>>;
+const outside = <Brand extends string>(prefix: string) =>
+  z.string().check(z.regex(new RegExp(`^${prefix}_${uuid7}$`))) as unknown as z.ZodMiniType<Id<Brand>>;
+const inside = <Brand extends string>(prefix: string) =>
+  z.string().check(z.regex(new RegExp(`^${prefix}_[1-9][0-9]{0,15}$`))) as unknown as z.ZodMiniType<Id<Brand>>;
 
 export type Id<Brand extends string> = string & { readonly __id: Brand };
 

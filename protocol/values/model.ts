@@ -2,7 +2,9 @@
 import { z } from '../schema.ts';
 
 /** `provider/model`: the provider's name in the settings, then the model's own id (which may hold slashes itself). */
-export const modelName = z.string().check(z.regex(/^[^/\s]+\/\S+$/, { error: 'expected provider/model' }), z.maxLength(300));
+export const modelName = z
+  .string()
+  .check(z.regex(/^[^/\s]+\/\S+$/, { error: 'expected provider/model' }), z.maxLength(300));
 
 export const effort = z.enum(['off', 'low', 'medium', 'high', 'xhigh']);
 export type Effort = z.infer<typeof effort>;

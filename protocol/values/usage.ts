@@ -5,7 +5,13 @@
 import { z } from '../schema.ts';
 
 const tokens = z.nullable(z.int().check(z.nonnegative()));
-export const usage = z.object({ input: tokens, output: tokens, cacheRead: tokens, cacheWrite: tokens, reasoning: tokens });
+export const usage = z.object({
+  input: tokens,
+  output: tokens,
+  cacheRead: tokens,
+  cacheWrite: tokens,
+  reasoning: tokens,
+});
 export type Usage = z.infer<typeof usage>;
 
 /** Sums over steps. `unknownSteps` counts the replies (failed attempts too) whose usage never came: the sums are then a lower bound. */
@@ -19,7 +25,15 @@ export interface UsageTotals {
   readonly unknownSteps: number;
 }
 
-export const noUsage: UsageTotals = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0, steps: 0, unknownSteps: 0 };
+export const noUsage: UsageTotals = {
+  input: 0,
+  output: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+  reasoning: 0,
+  steps: 0,
+  unknownSteps: 0,
+};
 
 /** Adds one attempt's usage; `null` is an attempt whose usage never came. */
 export function addUsage(totals: UsageTotals, one: Usage | null): UsageTotals {

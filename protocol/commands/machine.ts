@@ -1,0 +1,66 @@
+/** The machine, its devices, and the models that can be used on it. */
+import { z } from '../schema.ts';
+import { commandId, deviceId, machineId } from '../values/ids.ts';
+
+export const device = z.object({
+  deviceId,
+  name: z.string(),
+  pairedAt: z.number(),
+  lastUsedAt: z.number(),
+  connected: z.boolean(),
+  current: z.boolean(),
+});
+export type Device = z.infer<typeof device>;
+
+export const modelChoice = z.object({
+  /** provider/model, as settings and sessions name it. */
+  name: z.string(),
+  label: z.string(),
+  available: z.boolean(),
+  /** Why it is not, and what to do. */
+  reason: z.nullable(z.string()),
+});
+export type ModelChoice = z.infer<typeof modelChoice>;
+
+export const machineCommands = {
+  'machine.status': {
+    doc: 'Name, version, what runs and what waits.',
+    params: z.object({}),
+    result: z.object({
+      name: z.string(),
+      version: z.string(),
+      machineId,
+      bootId: z.string(),
+      startedAt: z.number(),
+      pid: z.int(),
+      port: z.int(),
+      home: z.string(),
+      sessions: z.object({ running: z.int(), waiting: z.int(), all: z.int() }),
+      clients: z.int(),
+      /** Which sandbox bash runs in. */
+      sandbox: z.literal('none'),
+    }),
+  },
+  'model.list': {
+    doc: 'Models of the configured providers, and the built-in one.',
+    params: z.object({}),
+    result: z.object({ models: z.array(modelChoice), default: z.string() }),
+  },
+  'device.list': { doc: 'Paired browsers.', params: z.object({}), result: z.object({ devices: z.array(device) }) },
+  'device.revoke': {
+    doc: 'Ends a device: its token is void, its sockets close.',
+    params: z.object({ commandId, deviceId }),
+    result: z.object({}),
+  },
+  'pairing.create': {
+    doc: 'Makes a one-time code, valid for ten minutes: a 128-bit one for the link, eight characters to type.',
+    params: z.object({}),
+    result: z.object({
+      link: z.string(),
+      typed: z.string(),
+      expiresAt: z.number(),
+      keyFingerprint: z.string(),
+      ssh: z.string(),
+    }),
+  },
+};

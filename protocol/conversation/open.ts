@@ -1,0 +1,37 @@
+/** What is still open: used to close after a crash or an abort, to tell a turn at rest from one that was moving, and for the screen's spinner. */
+import type { Conversation, OpenApproval, OpenQuestion, Part, Step, Turn } from './conversation.ts';
+import type { ToolCall } from './tool-call.ts';
+
+export interface OpenWork {
+  readonly turn: Turn;
+  readonly step: Step | null;
+  readonly parts: readonly Part[];
+  /** Calls without an end. */
+  readonly calls: readonly ToolCall[];
+  readonly approvals: readonly OpenApproval[];
+  readonly questions: readonly OpenQuestion[];
+}
+
+export function openWork(conversation: Conversation): OpenWork | null {
+  const turn = conversation.active;
+  if (turn === null) return null;
+  return {
+    turn,
+    step: turn.step,
+    parts: turn.step?.parts.filter((part) => part.endedAt === null) ?? [],
+    calls: turn.step?.calls.filter((call) => call.state !== 'ended') ?? [],
+    approvals: conversation.approvals,
+    questions: conversation.questions,
+  };
+}
+
+/**
+ * A turn in which nothing moves: it stands between two steps, or its step has replied, no call is started without an end, and a person is
+ * waited for. It stays open over a restart, and an answer (or resume) continues it.
+ */
+export function atRest(conversation: Conversation): boolean {
+  const open = openWork(conversation);
+  if (open === null) return true;
+  if (open.step === null) return true;
+  return open.step.reply !== null && open.calls.every((call) => call.state !== 'running');
+}
