@@ -15,8 +15,10 @@ export interface ToolEnvironment {
   readonly processEnvironment: Readonly<Record<string, string>>;
   /** Stores bytes and returns their reference; resolves once they are with the kernel. */
   storeBlob(bytes: Uint8Array): Promise<BlobRef>;
-  /** A file of the session's own for output too long to show; absolute path, folder made. */
+  /** A file of the session's own for output too long to show; absolute path in `spills`, folder made. */
   spillFile(name: string): Promise<string>;
+  /** Absolute folder of this session's spill files: the one place inside `forbidden` that may be read, never changed. */
+  readonly spills: string;
   /** What this session last read or wrote of each file, to refuse edits of a file that changed meanwhile. */
   readonly filesSeen: FilesSeen;
   /** Told of each process group before its first program runs, and when it has ended; durable, so that a later start can end orphans. */
@@ -32,21 +34,22 @@ export interface FilesSeen {
 }
 
 export interface ProcessLedger {
-  /** A mark to put into the children's environment, by which strays are found. */
+  /** A mark to put into the children's environment, by which strays are found. A call appends a suffix of its own: `mark.suffix`. */
   readonly mark: string;
   started(group: { pid: number; startTime: string }): Promise<void>;
+  /** Not called while processes of the group, or others with its mark, still run: those are ended with the session. */
   ended(group: { pid: number }): Promise<void>;
 }
 
 /** What a call would do, told without doing it. */
 export type Assessment =
-  /** Only looks. Runs in every mode; neighbours may overlap. */
-  | { effect: 'read' }
-  /** Changes files. `preview` is shown to the person who decides. */
+  /** Only looks. Runs in every mode, but for a `caution` (a secret file, a place outside the project), which is asked in every mode. */
+  | { effect: 'read'; caution: string | null; rulePattern: string }
+  /** Changes files. `preview` is shown to the person who decides; `caution` says why it must be asked in every mode. */
   | { effect: 'change'; caution: string | null; preview: CallDetails | null; rulePattern: string }
   /** Runs a command. `caution` says why it must be asked in every mode (destructive, or not understood). */
   | { effect: 'command'; caution: string | null; rulePattern: string }
-  /** May not run in any mode; the text goes to the model. */
+  /** May not run in any mode, or cannot work as things stand, so that nobody need be asked; the text goes to the model. */
   | { effect: 'refused'; reason: string };
 
 export interface ToolResult {

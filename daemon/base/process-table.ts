@@ -1,0 +1,148 @@
+/**
+ * What runs on this machine, as far as it concerns children of ours: identity of a process, members of a group, carriers of a mark, and how
+ * to end them. Linux reads /proc; elsewhere `ps` answers, and the mark is found as far as `ps` may show environments.
+ *
+ * The mark is the variable ALCOVE_MARK. It is inherited, so it also finds a grandchild that left group and session (`setsid`). A search
+ * for a mark finds its own carriers and those of marks below it: `m` finds `m` and `m.7`.
+ */
+import { execFile } from 'node:child_process';
+import { readFileSync, readdirSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { setTimeout as wait } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { killWaitMs, termGraceMs } from './limits.ts';
+
+export const markVariable = 'ALCOVE_MARK';
+
+/** A pid alone is reused; a pid with its start time (opaque, compared for equality) is one process for ever. */
+export interface ProcessGroup {
+  readonly pid: number;
+  readonly startTime: string;
+}
+
+/** Null when no such process runs. */
+export async function processStartTime(pid: number): Promise<string | null> {
+  if (process.platform !== 'linux') return startTimeByPs(pid);
+  try {
+    const fields = statFields(await readFile(`/proc/${pid}/stat`, 'latin1'));
+    // Ticks count from boot, and a pid can come back at the same tick of another boot.
+    const boot = await readFile('/proc/sys/kernel/random/boot_id', 'latin1').catch(() => '');
+    return `${fields.startTicks}@${boot.trim()}`;
+  } catch {
+    return null;
+  }
+}
+
+/** Pids of living processes that carry the mark. */
+export async function findMarked(mark: string): Promise<number[]> {
+  return (await listProcesses(mark)).filter((row) => row.marked).map((row) => row.pid);
+}
+
+/** Pids of living processes that carry the mark, or are in the group or session that `leader` began. */
+export async function findFamily(leader: number, mark: string): Promise<number[]> {
+  const rows = await listProcesses(mark);
+  return rows.filter((row) => row.marked || row.group === leader || row.session === leader).map((row) => row.pid);
+}
+
+/** TERM, a grace, then KILL to all that `find` names, however often they fork meanwhile. Returns how many outlived even that. */
+export async function endProcesses(find: () => Promise<number[]>, graceMs: number = termGraceMs): Promise<number> {
+  if (await endWith('SIGTERM', find, graceMs)) return 0;
+  if (await endWith('SIGKILL', find, killWaitMs)) return 0;
+  return (await find()).length;
+}
+
+async function endWith(signal: NodeJS.Signals, find: () => Promise<number[]>, patienceMs: number): Promise<boolean> {
+  const told = new Set<number>();
+  const deadline = performance.now() + patienceMs;
+  for (;;) {
+    const living = await find();
+    if (living.length === 0) return true;
+    if (performance.now() >= deadline) return false;
+    for (const pid of living) {
+      if (signal === 'SIGTERM' && told.has(pid)) continue;
+      told.add(pid);
+      send(pid, signal);
+    }
+    await wait(pollMs);
+  }
+}
+
+/** Short against the graces, long against one look at the table (a few milliseconds). */
+const pollMs = 40;
+
+function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // gone meanwhile, or no longer ours (setuid): either way nothing more can be done from here
+  }
+}
+
+interface Row {
+  pid: number;
+  group: number;
+  session: number;
+  marked: boolean;
+}
+
+async function listProcesses(mark: string): Promise<Row[]> {
+  const rows = process.platform === 'linux' ? rowsOfProc(mark) : await rowsOfPs(mark);
+  return rows.filter((row) => row.pid !== process.pid);
+}
+
+/** Synchronous on purpose: a few microseconds a process, where promises would cost ten times that. Zombies do not count as living. */
+function rowsOfProc(mark: string): Row[] {
+  const rows: Row[] = [];
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    try {
+      const { state, group, session } = statFields(readFileSync(`/proc/${name}/stat`, 'latin1'));
+      if (state === 'Z' || state === 'X') continue;
+      rows.push({ pid: Number(name), group, session, marked: carriesMark(name, mark) });
+    } catch {
+      // ended between listing and reading
+    }
+  }
+  return rows;
+}
+
+function carriesMark(pid: string, mark: string): boolean {
+  try {
+    const environment = `\0${readFileSync(`/proc/${pid}/environ`, 'latin1')}\0`;
+    const entry = `\0${markVariable}=${mark}`;
+    return environment.includes(`${entry}\0`) || environment.includes(`${entry}.`);
+  } catch {
+    return false; // another person's process
+  }
+}
+
+/** The name in parentheses may itself hold spaces and parentheses: fields are counted from the last one. */
+function statFields(stat: string): { state: string; group: number; session: number; startTicks: string } {
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return { state: fields[0] ?? '', group: Number(fields[2]), session: Number(fields[3]), startTicks: fields[19] ?? '' };
+}
+
+async function startTimeByPs(pid: number): Promise<string | null> {
+  try {
+    const { stdout } = await promisify(execFile)('ps', ['-o', 'lstart=', '-p', String(pid)], { env: { ...process.env, LC_ALL: 'C' } });
+    return stdout.trim() || null;
+  } catch {
+    return null;
+  }
+}
+
+async function rowsOfPs(mark: string): Promise<Row[]> {
+  try {
+    const { stdout } = await promisify(execFile)('ps', ['-Eww', '-axo', 'pid=,pgid=,stat=,command='], { maxBuffer: 64 * 1024 * 1024 });
+    return stdout.split('\n').flatMap((line) => {
+      const fields = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(line);
+      if (fields === null || fields[3]?.startsWith('Z')) return [];
+      const words = ` ${fields[4] ?? ''} `;
+      const entry = ` ${markVariable}=${mark}`;
+      const marked = words.includes(`${entry} `) || words.includes(`${entry}.`);
+      return [{ pid: Number(fields[1]), group: Number(fields[2]), session: 0, marked }];
+    });
+  } catch {
+    return [];
+  }
+}

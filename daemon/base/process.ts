@@ -1,0 +1,178 @@
+/**
+ * Runs one child program to its end: own session and group, stdin from /dev/null, stdout and stderr through one pipe in the true order.
+ *
+ * P1 The program does not run before `onStarted` has resolved, and never if we die before that: a shell stands at a gate, a descriptor on
+ *    which it waits for a word; without it, it ends.
+ * P2 The result comes within about a second of the program's own end, even where others it started hold its output open (trap C10).
+ *    Those keep running, are counted in `leftRunning`, and what they still write is read and dropped, so that it never blocks or breaks them.
+ * P3 After an abort or the time limit nothing of it runs on: TERM, a grace, KILL, to group, session and all carriers of its mark.
+ */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { constants } from 'node:fs';
+import { access } from 'node:fs/promises';
+import type { Readable, Writable } from 'node:stream';
+import { setTimeout as wait } from 'node:timers/promises';
+import { killWaitMs, outputDrainMs, outputQuietMs } from './limits.ts';
+import { openPipe } from './pipe.ts';
+import { endProcesses, findFamily, markVariable, processStartTime, type ProcessGroup } from './process-table.ts';
+
+export interface ProcessRequest {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly folder: string;
+  readonly environment: Readonly<Record<string, string>>;
+  /** Of this run alone: its carriers are ended on abort and time limit. */
+  readonly mark: string;
+  readonly timeLimitMs: number;
+  readonly signal: AbortSignal;
+  /** Makes the group known durably; the program runs once it has resolved. A rejection is thrown on, and nothing ran. */
+  onStarted(group: ProcessGroup): Promise<void>;
+  /** Takes each piece at once and keeps of it what it needs: nothing is buffered here. */
+  onOutput(piece: Uint8Array): void;
+}
+
+export interface ProcessEnd {
+  /** Null where a signal ended it, or where it was stopped before it ran. */
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  readonly timedOut: boolean;
+  readonly aborted: boolean;
+  /** Processes of this run that are alive at its return. */
+  readonly leftRunning: number;
+}
+
+/** Throws when the program's folder is unusable, the shell cannot be started, or `onStarted` rejects. */
+export async function runProcess(request: ProcessRequest): Promise<ProcessEnd> {
+  if (request.signal.aborted) return stoppedBeforeStart;
+  await access(request.folder, constants.X_OK);
+  const { child, output } = await spawnAtGate(request);
+  const pid = child.pid as number;
+  const gate = child.stdio[3] as Writable;
+  gate.on('error', () => {}); // the child may be gone before the word arrives; its exit tells
+  const exit = new Promise<Exit>((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })));
+  let lastOutput = performance.now();
+  let wanted = true;
+  output.on('data', (piece: Uint8Array) => {
+    lastOutput = performance.now();
+    if (wanted) request.onOutput(piece);
+  });
+  output.on('error', () => {}); // ends the stream; what came before it counts
+  const outputEnd = new Promise<void>((resolve) => output.once('close', resolve));
+  const family = () => findFamily(pid, request.mark);
+
+  const stop = new Stop(request.signal, request.timeLimitMs);
+  let opened = false;
+  try {
+    const startTime = (await processStartTime(pid)) ?? 'unknown';
+    const recorded = request.onStarted({ pid, startTime });
+    recorded.catch(() => {}); // when the abort comes first, nobody else listens
+    if ((await Promise.race([recorded, stop.happened])) !== undefined) return stoppedBeforeStart;
+    opened = true;
+    gate.end('go\n');
+
+    let cause = await Promise.race([exit.then(() => 'exit' as const), stop.happened]);
+    if (cause === 'exit') {
+      stop.forgetTime();
+      cause = await Promise.race([untilQuiet(outputEnd, () => lastOutput).then(() => 'exit' as const), stop.happened]);
+    }
+    const leftRunning = cause === 'exit' ? await countLeft(family) : await endProcesses(family);
+    if (cause !== 'exit') await Promise.race([Promise.all([exit, outputEnd]), wait(killWaitMs, undefined, { ref: false })]);
+    const { code, signal } = await Promise.race([exit, Promise.resolve(unknownExit)]);
+    return { exitCode: code, signal, timedOut: cause === 'time', aborted: cause === 'abort', leftRunning };
+  } finally {
+    stop.close();
+    wanted = false;
+    if (!opened) {
+      gate.destroy();
+      await Promise.race([exit, wait(killWaitMs, undefined, { ref: false })]);
+    }
+    // P2: flowing still, without keeping our own process alive.
+    if ('unref' in output && typeof output.unref === 'function') output.unref();
+    child.unref();
+  }
+}
+
+interface Exit {
+  code: number | null;
+  signal: string | null;
+}
+
+const unknownExit: Exit = { code: null, signal: null };
+const stoppedBeforeStart: ProcessEnd = { exitCode: null, signal: null, timedOut: false, aborted: true, leftRunning: 0 };
+
+/** At end of file `read` fails and the shell ends with 125, having run nothing. Only then does the program get the pipe as its stderr, too. */
+const gateScript = 'read -r word <&3 && [ "$word" = go ] || exit 125; exec 3<&-; exec "$@" 2>&1';
+
+async function spawnAtGate(request: ProcessRequest): Promise<{ child: ChildProcess; output: Readable }> {
+  const pipe = process.platform === 'linux' ? await openPipe() : null;
+  try {
+    const out = pipe?.writer ?? 'pipe';
+    const child = spawn('/bin/sh', ['-c', gateScript, 'gate', request.program, ...request.args], {
+      cwd: request.folder,
+      env: { ...request.environment, [markVariable]: request.mark },
+      detached: true,
+      stdio: ['ignore', out, 'ignore', 'pipe'],
+    });
+    await once(child, 'spawn');
+    return { child, output: pipe?.reader ?? (child.stdout as Readable) };
+  } catch (error) {
+    pipe?.reader.destroy();
+    throw error;
+  } finally {
+    await pipe?.closeWriter();
+  }
+}
+
+/** What may end a run from outside: whichever comes first, once. */
+class Stop {
+  readonly happened: Promise<'abort' | 'time'>;
+  readonly #signal: AbortSignal;
+  readonly #timer: NodeJS.Timeout;
+  #onAbort: () => void = () => {};
+
+  constructor(signal: AbortSignal, timeLimitMs: number) {
+    this.#signal = signal;
+    const { promise, resolve } = withResolvers<'abort' | 'time'>();
+    this.happened = promise;
+    this.#timer = setTimeout(() => resolve('time'), timeLimitMs);
+    this.#onAbort = () => resolve('abort');
+    if (signal.aborted) resolve('abort');
+    else signal.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  forgetTime(): void {
+    clearTimeout(this.#timer);
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#signal.removeEventListener('abort', this.#onAbort);
+  }
+}
+
+function withResolvers<T>(): { promise: Promise<T>; resolve: (value: T) => void } {
+  let resolve!: (value: T) => void;
+  const promise = new Promise<T>((settle) => (resolve = settle));
+  return { promise, resolve };
+}
+
+/** The pipe's end, or silence, or the longest wait. */
+async function untilQuiet(outputEnd: Promise<void>, lastOutput: () => number): Promise<void> {
+  const from = performance.now();
+  let ended = false;
+  const end = outputEnd.then(() => void (ended = true));
+  for (;;) {
+    const now = performance.now();
+    const left = Math.min(Math.max(lastOutput(), from) + outputQuietMs, from + outputDrainMs) - now;
+    if (ended || left <= 0) return;
+    await Promise.race([end, wait(left)]);
+  }
+}
+
+/** Counted twice where somebody is found: what ends by itself in this moment (the tail of a pipe, a substitution) is not worth a word. */
+async function countLeft(family: () => Promise<number[]>): Promise<number> {
+  if ((await family()).length === 0) return 0;
+  await wait(outputQuietMs);
+  return (await family()).length;
+}
