@@ -37,9 +37,35 @@ export const termGraceMs = 2_000;
 export const abortGraceMs = 4_000;
 /** Silence on a provider's stream after which the connection counts as dead. */
 export const streamIdleMs = 120_000;
+/** After the finish reason only the usage and the stream's end are missing; a server that never ends its stream is not waited for longer. */
+export const afterFinishMs = 5_000;
+/** Bytes of one streamed reply, envelopes and all: far above what models can say, below what an endless stream would fill. */
+export const maxReplyBytes = 64 * 1024 * 1024;
+/** Of a provider's refusal so much is read: all that a person would. */
+export const maxRefusalBytes = 64 * 1024;
 /** Model calls in one turn: far above real work, below an endless loop. */
 export const maxStepsPerTurn = 10_000;
 /** Attempts of one model call, the first included; Retry-After above the longest wait fails at once. */
 export const maxAttempts = 5;
 export const firstRetryMs = 1_000;
 export const longestRetryMs = 60_000;
+
+/** What a reader of a log file fetches at once: one read finds the headers of many small frames. */
+export const readWindowBytes = 64 * 1024;
+/** One line of a log's index, base included; a longer one is not written, and one that claims to be longer is damage. */
+export const maxIndexEntryBytes = 4 * 1024 * 1024;
+/** The daemon's own log before it is rotated; with the one old file twice this stays on disk. */
+export const maxDiagnosticsBytes = 4 * 1024 * 1024;
+/** One string in the daemon's own log, a stack trace included. */
+export const maxDiagnosticValueBytes = 8 * 1024;
+/** After a command's shell has ended, others may hold its output open: silence this long, or the whole wait, ends the reading (trap C10). */
+export const outputQuietMs = 100;
+export const outputDrainMs = 500;
+/** How long a process may take to vanish after KILL before we go on without it (it hangs in the kernel). */
+export const killWaitMs = 1_000;
+/** One line that `read` shows: longer ones are minified code or data, of which more would only fill the context. */
+export const maxReadLineBytes = 2_000;
+/** Text compared line by line for a diff; above it the change is shown without one, as the comparison is quadratic at worst. */
+export const maxDiffBytes = 1024 * 1024;
+/** Edits of a line-by-line comparison after which it gives up and shows no diff: bounds its time to well under a second. */
+export const maxDiffEdits = 4_000;
