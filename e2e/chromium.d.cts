@@ -1,0 +1,7 @@
+/** Types of chromium.cjs, for the Playwright configuration. */
+export interface Chromium {
+  /** Null: Playwright's own. */
+  readonly executablePath: string | null;
+}
+export function find(): Chromium | null;
+export function bring(): Chromium;
