@@ -84,11 +84,10 @@ const require = createRequire(import.meta.url);
 
 function nodeSqlite(): OpenLibrary | null {
   // Loading it warns that it is experimental, in words a person can do nothing about. That warning alone is kept back.
-  const emitWarning = process.emitWarning;
-  process.emitWarning = ((warning: string | Error, ...rest: never[]) => {
-    if (String(warning).includes('SQLite is an experimental feature')) return;
-    emitWarning.call(process, warning, ...rest);
-  }) as typeof process.emitWarning;
+  const emitWarning = process.emitWarning.bind(process) as (warning: string | Error, ...rest: unknown[]) => void;
+  process.emitWarning = (warning: string | Error, ...rest: unknown[]) => {
+    if (!String(warning).includes('SQLite is an experimental feature')) emitWarning(warning, ...rest);
+  };
   try {
     const { DatabaseSync } = require('node:sqlite') as { DatabaseSync: new (path: string) => Library };
     return (path) => new DatabaseSync(path);

@@ -38,14 +38,14 @@ export function decodeLine(line: string): StoredEvent | { readonly problem: stri
   if (line.length * 3 > maxEventBytes && Buffer.byteLength(line) > maxEventBytes) {
     return { problem: `an event is over the limit of ${maxEventBytes} bytes` };
   }
-  let event: Record<string, unknown>;
+  let event: unknown;
   try {
-    event = JSON.parse(line) as Record<string, unknown>;
+    event = JSON.parse(line);
   } catch {
     return { problem: 'a line is not JSON' };
   }
   const problem = problemOf(event);
-  return problem === null ? { event: event as unknown as SessionEvent, line } : { problem };
+  return problem === null ? { event: event as SessionEvent, line } : { problem };
 }
 
 /** What stands in a field, as far as reading looks. */
@@ -155,8 +155,9 @@ const fieldsOfKind = new Map<string, readonly (readonly [string, Check])[]>(
   Object.entries(checks).map(([kind, fields]) => [kind, Object.entries(fields) as [string, Check][]]),
 );
 
-function problemOf(event: Record<string, unknown>): string | null {
-  if (typeof event !== 'object' || event === null || Array.isArray(event)) return 'a line is not an object';
+function problemOf(value: unknown): string | null {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'a line is not an object';
+  const event = value as Record<string, unknown>;
   const { seq, at, type } = event;
   if (typeof seq !== 'number' || !Number.isSafeInteger(seq) || seq < 1) return 'an event has no seq';
   if (typeof at !== 'number') return `event ${seq} has no time`;

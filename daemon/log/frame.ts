@@ -216,7 +216,7 @@ export function loadZstd(): Promise<Zstd> {
 
 /** All libraries that work here, best first: tests run over all of them. */
 export async function availableZstd(): Promise<Zstd[]> {
-  const found = await Promise.all([nativeZstd(), nodeZstd(), wasmZstd()]);
+  const found = [await nativeZstd(), nodeZstd(), await wasmZstd()];
   return found.filter((zstd) => zstd !== null);
 }
 
@@ -250,8 +250,8 @@ async function nativeZstd(): Promise<Zstd | null> {
 
 /** Node 22.15 and newer. */
 interface NodeZstd {
-  zstdCompressSync?(bytes: Buffer, options: object): Buffer;
-  zstdDecompressSync?(frame: Buffer, options: object): Buffer;
+  zstdCompressSync?: (bytes: Buffer, options: object) => Buffer;
+  zstdDecompressSync?: (frame: Buffer, options: object) => Buffer;
   constants: Record<string, number>;
 }
 
