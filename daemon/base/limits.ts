@@ -69,3 +69,5 @@ export const maxReadLineBytes = 2_000;
 export const maxDiffBytes = 1024 * 1024;
 /** Edits of a line-by-line comparison after which it gives up and shows no diff: bounds its time to well under a second. */
 export const maxDiffEdits = 4_000;
+/** Output of a command is gathered this long before it is written: two screen frames. */
+export const outputGatherMs = 30;
