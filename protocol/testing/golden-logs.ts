@@ -1,0 +1,186 @@
+/**
+ * Three whole logs. `golden.test.ts` keeps each as fixtures/NAME.jsonl with its fold, fixtures/NAME.conversation.json, so that a change of
+ * an event or of the fold shows as a change of a file that somebody reads.
+ */
+import { LogBuilder, questionId } from './log-builder.ts';
+
+const hash = (digit: string) => ({ sha256: digit.repeat(64), bytes: 42 });
+
+/** A turn with tools and an approval, then a short second turn; a rename, a pin, an event of a newer version. */
+function toolsAndApproval(): LogBuilder {
+  const log = new LogBuilder()
+    .session()
+    .asks('Add a watering plan to the notes.\nKeep it short.')
+    .turn()
+    .step()
+    .says(['The notes come', ' first: let me', ' read them. 🌱'], 'reasoning')
+    .says(['I will look at', ' the notes.'])
+    .announces('read')
+    .announces('bash')
+    .replies()
+    .requests('read', { path: 'notes.md' }, { title: 'Read', kind: 'read', target: 'notes.md', summary: 'lines 1-3' })
+    .requests('bash', { command: 'ls' }, { title: 'Run', kind: 'command', target: 'ls' })
+    .starts(1)
+    .ends('1\tRoses\n2\tFerns\n3\tMoss', 'completed', 1, {
+      type: 'file-read',
+      path: 'notes.md',
+      firstLine: 1,
+      lastLine: 3,
+      totalLines: 3,
+    })
+    .needsApproval('Commands ask in this mode.', 2)
+    .waits(4000)
+    .answers('allow', 'session')
+    .starts(2)
+    .prints('notes.md\n', 2)
+    .prints('seeds/\n', 2)
+    .ends('notes.md\nseeds/', 'completed', 2, {
+      type: 'command',
+      command: 'ls',
+      exitCode: 0,
+      signal: null,
+      timedOut: false,
+      outputBytes: 16,
+    })
+    .endsStep()
+    .add({ type: 'context.measured', used: 1280, limit: 200_000 })
+    .step()
+    .announces('edit')
+    .replies(null, null)
+    .requests(
+      'edit',
+      { path: 'notes.md', edits: [{ oldText: 'Moss', newText: 'Moss\n\nWater on Mondays.' }] },
+      { title: 'Edit', kind: 'edit', target: 'notes.md' },
+    )
+    .needsApproval('Changes ask in this mode.')
+    .answers('allow')
+    .starts()
+    .ends('Edited notes.md.', 'completed', 3, {
+      type: 'file-change',
+      path: 'notes.md',
+      change: 'modified',
+      before: hash('a'),
+      after: hash('b'),
+      added: 2,
+      removed: 0,
+      diff: '@@ -3 +3,3 @@\n Moss\n+\n+Water on Mondays.\n',
+    })
+    .endsStep()
+    .step()
+    .says(['Done: the notes', ' now say when to', ' water.'])
+    .replies()
+    .endsStep()
+    .endsTurn()
+    .add({ type: 'session.titled', title: 'Watering plan', by: 'person' })
+    .addUnknown('mood.noticed', { mood: 'green', leaves: 3 })
+    .add({ type: 'annotation.pinned', seq: 5, note: 'the first question' })
+    .asks('Thanks!')
+    .turn()
+    .step()
+    .says(['You are welcome.'])
+    .replies()
+    .endsStep()
+    .endsTurn();
+  return log;
+}
+
+/** Steered in mid-step, queued, edited, moved, withdrawn; paused and resumed over a question; aborted with three calls open. */
+function steeredPausedAborted(): LogBuilder {
+  const log = new LogBuilder().session().asks('Prune everything.').turn().step();
+  log
+    .says(['Starting with', ' the roses.'])
+    .asks('Not the roses!', 'next-step')
+    .asks('Later: the hedge.')
+    .asks('Later: the compost.')
+    .asks('Never mind this one.');
+  const [, hedge, compost, never] = log.conversation.inbox.map((input) => input.inputId);
+  if (hedge === undefined || compost === undefined || never === undefined) throw new Error('three inputs should wait');
+  log
+    .add({ type: 'input.edited', inputId: hedge, parts: [{ type: 'text', text: 'Later: the tall hedge.' }] })
+    .add({ type: 'input.moved', inputId: compost, before: hedge })
+    .add({ type: 'input.moved', inputId: compost, target: 'next-step' })
+    .add({ type: 'input.withdrawn', inputId: never, reason: 'the person took it back' })
+    .replies()
+    .endsStep()
+    .add({ type: 'turn.paused', turnId: log.turnId })
+    .waits(60_000)
+    .add({ type: 'session.configured', mode: 'auto', model: 'scripted/other', effort: 'high' })
+    .add({ type: 'turn.resumed', turnId: log.turnId })
+    .step([2, 4])
+    .add({
+      type: 'step.retried',
+      stepId: log.stepId,
+      attempt: 1,
+      delayMs: 800,
+      reason: { code: 'rate_limited', message: 'The provider asks to wait.' },
+      usage: null,
+    })
+    .says(['Then the', ' hedge.'], 'text')
+    .replies()
+    .requests('bash', { command: 'prune hedge' }, { title: 'Run', kind: 'command', target: 'prune hedge' })
+    .requests('bash', { command: 'prune ivy' }, { title: 'Run', kind: 'command', target: 'prune ivy' })
+    .requests('bash', { command: 'rm -rf roses' }, { title: 'Run', kind: 'command', target: 'rm -rf roses' })
+    .add({ type: 'question.requested', questionId: questionId(1), text: 'How tall?', options: [{ label: '1 m' }] })
+    .add({ type: 'question.resolved', questionId: questionId(1), answer: '1 m', by: 'command line' })
+    .starts(1)
+    .prints('snip\n', 1)
+    .ends('snip', 'completed', 1)
+    .starts(2)
+    .prints('snip snap\n', 2)
+    .needsApproval('The command deletes files.', 3)
+    .add({ type: 'approval.withdrawn', approvalId: 'apr_1' as never, reason: 'the turn was aborted' })
+    .ends('Interrupted: it had started.', 'interrupted', 2)
+    .ends('Skipped: it had not started.', 'skipped', 3)
+    .endsStep('aborted')
+    .endsTurn('aborted');
+  return log;
+}
+
+/** One autonomous turn of twenty steps, most of which read a file; the reply of the last is cut by a crash and closed afterwards. */
+function twentySteps(): LogBuilder {
+  const log = new LogBuilder().session().asks('Count the leaves in every bed.').turn();
+  for (let step = 1; step <= 19; step += 1) {
+    log
+      .step()
+      .says(['Bed ', `${step}`, ' comes', ' next.'])
+      .announces('bash')
+      .replies(
+        step % 5 === 0 ? null : { input: 1000 + step, output: 20, cacheRead: null, cacheWrite: null, reasoning: null },
+      );
+    log
+      .requests(
+        'bash',
+        { command: `count bed-${step}` },
+        { title: 'Run', kind: 'command', target: `count bed-${step}` },
+      )
+      .starts()
+      .prints(`bed-${step}: `)
+      .prints(`${step * 7} leaves\n`)
+      .ends(`bed-${step}: ${step * 7} leaves`)
+      .endsStep()
+      .add({ type: 'context.measured', used: 1000 + step * 60, limit: null });
+    if (step === 7) log.asks('And the moss?', 'next-step');
+    if (step === 12)
+      log.add({ type: 'compaction.started', trigger: 'threshold' }).add({
+        type: 'compaction.ended',
+        outcome: 'completed',
+        summary: 'Beds 1 to 10 were counted.',
+        firstKeptSeq: 100,
+        before: 1720,
+        after: 900,
+      });
+  }
+  return log
+    .step()
+    .says(['In all there are', ' 1330 lea'], 'text', 'open')
+    .add({ type: 'warning.raised', code: 'interrupted', message: 'Alcove was ended while a reply was coming.' })
+    .add({ type: 'part.ended', partId: `prt_${log.conversation.counts.parts}` as never })
+    .endsStep('interrupted')
+    .endsTurn('interrupted');
+}
+
+export const goldenLogs: Readonly<Record<string, () => LogBuilder>> = {
+  'tools-and-approval': toolsAndApproval,
+  'steered-paused-aborted': steeredPausedAborted,
+  'twenty-steps': twentySteps,
+};
