@@ -1,4 +1,4 @@
-/** What a client may receive: a response to each of its requests, and notifications of two kinds. */
+/** What a client may receive: a response to each of its requests, and notifications of three kinds. */
 import type { ErrorCode } from './errors.ts';
 import type { SessionEvent } from './event.ts';
 import type { Notice } from './notices/notice.ts';
@@ -20,7 +20,13 @@ export interface NoticeNotification {
   params: Notice;
 }
 
-export type Down = Response | EventsNotification | NoticeNotification;
+/** Every `heartbeatMs`, whatever else is sent: a page does not see WebSocket pings, and by silence finds a half-open socket. */
+export interface HeartbeatNotification {
+  jsonrpc: '2.0';
+  method: 'heartbeat';
+}
+
+export type Down = Response | EventsNotification | NoticeNotification | HeartbeatNotification;
 
 /** JSON-RPC's own numbers for the codes that have one; all others are -32000. */
 export function rpcNumber(code: ErrorCode): number {

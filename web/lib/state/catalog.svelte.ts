@@ -1,0 +1,210 @@
+/**
+ * Projects and sessions of the machine as lists show them. One projection answers "which one needs me" for the sidebar, the page's title,
+ * the app's badge and the phone's bar, so they never disagree. Rows come by list on connect and one by one as news.
+ * What was seen is known to this device only.
+ */
+import { SvelteMap } from 'svelte/reactivity';
+import { untrack } from 'svelte';
+import type { SessionSummary } from '#protocol/commands/session-values.ts';
+import type { Notice } from '#protocol/notices/notice.ts';
+import type { ProjectId, SessionId } from '#protocol/values/ids.ts';
+import type { Project } from '#protocol/values/project.ts';
+import type { Clock } from '../base/clock.ts';
+import { isRecord, type Storage } from '../base/storage.ts';
+import type { Client } from '../connection/client.ts';
+
+/** A first page that fills any sidebar; more on demand. */
+const pageSize = 200;
+/** Marks kept per machine: older sessions than these were seen long ago. */
+const maxSeen = 2000;
+
+export interface CatalogNeeds {
+  readonly client: Pick<Client, 'call'>;
+  readonly clock: Clock;
+  readonly storage: Storage;
+  readonly machineId: string;
+}
+
+export class CatalogState {
+  readonly #needs: CatalogNeeds;
+  #projects = $state.raw<readonly Project[]>([]);
+  #offered = $state.raw<string | null>(null);
+  #loaded = $state(false);
+  #next = $state.raw<string | null>(null);
+  readonly #rows = new SvelteMap<SessionId, SessionSummary>();
+  #seen = $state.raw<ReadonlyMap<string, number>>(new Map());
+  /** Sessions that rested before this device first looked count as seen. */
+  #seenSince = 0;
+  /** Rows that came as news while a list was under way: newer than the list's. */
+  readonly #news = new Set<SessionId>();
+
+  readonly #sessions = $derived.by(() =>
+    [...this.#rows.values()]
+      .filter((row) => !row.archived && this.#isShown(row))
+      .sort((one, other) => other.updatedAt - one.updatedAt || (one.sessionId < other.sessionId ? 1 : -1)),
+  );
+  readonly #needsYou = $derived(
+    this.#sessions
+      .filter((row) => row.state === 'waiting')
+      .sort((one, other) => waitingSince(one) - waitingSince(other)),
+  );
+  readonly #running = $derived(this.#sessions.filter((row) => row.state === 'running' || row.state === 'pausing'));
+
+  constructor(needs: CatalogNeeds) {
+    this.#needs = needs;
+    this.#readSeen();
+  }
+
+  get projects(): readonly Project[] {
+    return this.#projects;
+  }
+
+  /** The folder that the daemon was started in, where it is not a project yet. */
+  get offered(): string | null {
+    return this.#offered;
+  }
+
+  /** False until the first list has come: an empty list says nothing before. */
+  get loaded(): boolean {
+    return this.#loaded;
+  }
+
+  /** Newest activity first; archived ones and those of removed projects left out. */
+  get sessions(): readonly SessionSummary[] {
+    return this.#sessions;
+  }
+
+  /** Those that wait for a person, the longest first. */
+  get needsYou(): readonly SessionSummary[] {
+    return this.#needsYou;
+  }
+
+  get running(): readonly SessionSummary[] {
+    return this.#running;
+  }
+
+  get hasMore(): boolean {
+    return this.#next !== null;
+  }
+
+  byProject(projectId: ProjectId): readonly SessionSummary[] {
+    return this.#sessions.filter((row) => row.projectId === projectId);
+  }
+
+  summaryOf(sessionId: SessionId): SessionSummary | undefined {
+    return this.#rows.get(sessionId);
+  }
+
+  /** It came to rest, and was not looked at on this device since. */
+  unread(sessionId: SessionId): boolean {
+    const row = this.#rows.get(sessionId);
+    if (row === undefined || row.lastOutcome === null) return false;
+    if (row.state !== 'idle' && row.state !== 'failed' && row.state !== 'interrupted') return false;
+    return row.updatedAt > this.#seenSince && (this.#seen.get(sessionId) ?? 0) < row.seq;
+  }
+
+  /** The next session after `from` in the ring: needs you, failed and unread, finished and unread. Null: none is left. */
+  nextInRing(from: SessionId | null): SessionId | null {
+    const unread = this.#sessions.filter((row) => this.unread(row.sessionId));
+    const ring = [
+      ...this.#needsYou,
+      ...unread.filter((row) => row.state === 'failed'),
+      ...unread.filter((row) => row.state !== 'failed'),
+    ].map((row) => row.sessionId);
+    const place = from === null ? -1 : ring.indexOf(from);
+    return ring[(place + 1) % ring.length] ?? null;
+  }
+
+  markSeen(sessionId: SessionId): void {
+    const row = this.#rows.get(sessionId);
+    if (row === undefined) return;
+    untrack(() => {
+      if (this.#seen.get(sessionId) === row.seq) return;
+      const seen = new Map(this.#seen);
+      // Anew at the end, so that what was looked at long ago is what is dropped.
+      seen.delete(sessionId);
+      seen.set(sessionId, row.seq);
+      this.#seen = new Map([...seen].slice(-maxSeen));
+      this.#needs.storage.write(this.#seenPlace, { since: this.#seenSince, sessions: Object.fromEntries(this.#seen) });
+    });
+  }
+
+  /** The whole first page and the projects, on each connect. */
+  async load(): Promise<void> {
+    const { client } = this.#needs;
+    this.#news.clear();
+    const [listed, projects] = await Promise.all([
+      client.call('session.list', { limit: pageSize }),
+      client.call('project.list', {}),
+    ]);
+    this.#projects = projects.projects;
+    this.#offered = projects.offered;
+    for (const sessionId of [...this.#rows.keys()]) if (!this.#news.has(sessionId)) this.#rows.delete(sessionId);
+    this.#add(listed.sessions);
+    this.#next = listed.next;
+    this.#loaded = true;
+  }
+
+  async loadMore(): Promise<void> {
+    const after = this.#next;
+    if (after === null) return;
+    this.#news.clear();
+    const listed = await this.#needs.client.call('session.list', { limit: pageSize, after });
+    if (this.#next !== after) return;
+    this.#add(listed.sessions);
+    this.#next = listed.next;
+  }
+
+  hear(notice: Notice): void {
+    switch (notice.topic) {
+      case 'projects':
+        this.#projects = notice.projects;
+        this.#offered = notice.offered;
+        break;
+      case 'session':
+        this.#news.add(notice.session.sessionId);
+        this.#rows.set(notice.session.sessionId, notice.session);
+        break;
+      case 'settled':
+        // Counts that the rows give as well.
+        break;
+    }
+  }
+
+  /** The answer to adding or restoring a project, before the news of it. */
+  addProject(project: Project): void {
+    if (!this.#projects.some((one) => one.projectId === project.projectId))
+      this.#projects = [...this.#projects, project];
+  }
+
+  #add(rows: readonly SessionSummary[]): void {
+    for (const row of rows) if (!this.#news.has(row.sessionId)) this.#rows.set(row.sessionId, row);
+  }
+
+  #isShown(row: SessionSummary): boolean {
+    return row.projectId === null || this.#projects.some((project) => project.projectId === row.projectId);
+  }
+
+  get #seenPlace(): string {
+    return `seen.${this.#needs.machineId}`;
+  }
+
+  #readSeen(): void {
+    const { clock, storage } = this.#needs;
+    const kept = storage.read(this.#seenPlace);
+    if (isRecord(kept) && typeof kept['since'] === 'number' && isRecord(kept['sessions'])) {
+      this.#seenSince = kept['since'];
+      const marks = Object.entries(kept['sessions']).filter(
+        (mark): mark is [string, number] => typeof mark[1] === 'number',
+      );
+      this.#seen = new Map(marks);
+      return;
+    }
+    this.#seenSince = clock.now();
+    storage.write(this.#seenPlace, { since: this.#seenSince, sessions: {} });
+  }
+}
+
+function waitingSince(row: SessionSummary): number {
+  return Math.min(row.updatedAt, ...row.requests.map((request) => request.at));
+}
