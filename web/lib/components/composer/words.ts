@@ -1,0 +1,46 @@
+/** The words of the composer: what a field invites to in each state of the driver, and what the modes and models mean. */
+import type { ModelChoice } from '#protocol/commands/machine.ts';
+import type { DriverState } from '#protocol/commands/session-values.ts';
+import type { ChoiceOption } from '../shared/Choice.svelte';
+
+export const modeOptions: readonly ChoiceOption[] = [
+  { value: 'ask', label: 'Ask first', note: 'Reads run; commands and changes ask you.' },
+  { value: 'plan', label: 'Plan', note: 'Reads only. Nothing is changed and nothing is run.' },
+  { value: 'auto', label: 'Auto', note: 'Runs by itself. Destructive commands still ask.' },
+];
+
+/** A model that cannot be used stands in the list with the reason, so that nobody wonders where it went. */
+export function modelOptions(models: readonly ModelChoice[]): readonly ChoiceOption[] {
+  return models.map((choice) => ({
+    value: choice.name,
+    label: choice.label,
+    note: choice.available ? choice.name : (choice.reason ?? 'Not available'),
+    disabled: !choice.available,
+  }));
+}
+
+export function placeholderFor(driver: DriverState, touch: boolean): string {
+  switch (driver) {
+    case 'idle':
+      return 'Say what you want';
+    case 'running':
+      return touch ? 'Steer this turn' : 'Steer this turn, Alt+Enter queues';
+    case 'pausing':
+    case 'paused':
+      return touch ? 'Add to this turn' : 'Add to this turn, Alt+Enter queues';
+    case 'aborting':
+      return 'Say what comes next';
+  }
+}
+
+export function sendName(driver: DriverState): string {
+  switch (driver) {
+    case 'idle':
+    case 'aborting':
+      return 'Send';
+    case 'running':
+    case 'pausing':
+    case 'paused':
+      return 'Steer';
+  }
+}

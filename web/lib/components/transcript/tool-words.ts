@@ -1,0 +1,45 @@
+/** How a tool call's life is said at the end of its line, and the text that it put out. */
+import type { ToolCall } from '#protocol/conversation/tool-call.ts';
+import { plainText } from '#protocol/values/content.ts';
+
+/** Null where all is well: then the duration says enough. */
+export function endWords(call: ToolCall): { words: string; tone: 'calm' | 'bad' | 'wait' } | null {
+  switch (call.state) {
+    case 'requested':
+      return { words: 'about to run', tone: 'calm' };
+    case 'waiting':
+      return { words: 'waits for you', tone: 'wait' };
+    case 'running':
+      return null;
+    case 'ended':
+      break;
+  }
+  switch (call.outcome) {
+    case 'denied':
+      return { words: 'denied', tone: 'calm' };
+    case 'skipped':
+      return { words: 'not run', tone: 'calm' };
+    case 'interrupted':
+      return { words: 'interrupted', tone: 'bad' };
+    case 'failed':
+      return { words: `${failureWords(call)} · `, tone: 'bad' };
+    case 'completed':
+    case null:
+      return null;
+  }
+}
+
+function failureWords(call: ToolCall): string {
+  const details = call.details;
+  if (details?.type !== 'command') return 'failed';
+  if (details.timedOut) return 'out of time';
+  if (details.signal !== null) return `ended by ${details.signal}`;
+  return details.exitCode === null ? 'failed' : `exit ${details.exitCode}`;
+}
+
+/** What the command said while it ran, or, where nothing was streamed, what the model was told. */
+export function outputOf(call: ToolCall): string {
+  const { head, tail, omitted } = call.output;
+  if (head === '' && tail === '') return plainText(call.content);
+  return omitted > 0 ? `${head}\n… ${omitted} characters are not shown here …\n${tail}` : head + tail;
+}
