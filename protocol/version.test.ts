@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto';
+import * as z from 'zod/mini';
+import { expect, it } from 'vitest';
+import { commands, handshake } from './command.ts';
+import { envelope, eventSchemas } from './event.ts';
+import { notices } from './notices/notice.ts';
+import type { Schema } from './schema.ts';
+import { request } from './up.ts';
+import { LOG_VERSION, PROTOCOL_VERSION } from './version.ts';
+
+/** The schemas as they were when the versions beside them were decided. */
+const pinned = {
+  log: { version: 1, hash: '4600363cf40ebcb136c2da3cacc3d3c68e9cba117a94fa3b05eac053a66318ea' },
+  protocol: { version: '1.0', hash: '46d7742e9137c1497e6addfb13d5252a53750aa3bec673e5bc54aa880f433f3f' },
+};
+
+const whatToDo = (file: string, now: object) => `
+The schemas of the ${file} are not those that are pinned for this version. Decide which it is:
+  compatible (a new optional field, kind, command or notice): raise the minor version of the protocol; a log's version stays;
+  not compatible (a field that must be there, changed or gone): raise PROTOCOL_VERSION.major, or LOG_VERSION and teach the reader both.
+Add the line to protocol/version.ts, say it in CHANGELOG.md, and pin what stands here now:
+  ${JSON.stringify(now)}
+While nothing is released yet, pinning anew is enough.`;
+
+it('the schemas of events are those that LOG_VERSION stands for', () => {
+  const now = { version: LOG_VERSION, hash: hashOf({ envelope, ...eventSchemas }) };
+  expect(now, whatToDo('log', now)).toEqual(pinned.log);
+});
+
+it('the schemas of messages are those that PROTOCOL_VERSION stands for', () => {
+  const sides = Object.entries({ ...commands, ...handshake }).flatMap(
+    ([name, command]): [string, Schema<unknown>][] => [
+      [`${name} params`, command.params],
+      [`${name} result`, command.result],
+    ],
+  );
+  const now = {
+    version: `${PROTOCOL_VERSION.major}.${PROTOCOL_VERSION.minor}`,
+    hash: hashOf({ request, ...Object.fromEntries(sides), ...notices }),
+  };
+  expect(now, whatToDo('protocol', now)).toEqual(pinned.protocol);
+});
+
+/** Sorted by name, so that moving a schema to another place of its file changes nothing. */
+function hashOf(schemas: Record<string, Schema<unknown>>): string {
+  const described = Object.keys(schemas)
+    .toSorted()
+    .map((name) => [name, z.toJSONSchema(schemas[name]!, { unrepresentable: 'any' })]);
+  return createHash('sha256').update(JSON.stringify(described)).digest('hex');
+}
