@@ -13,7 +13,7 @@ export interface HttpRequest {
   /** Ends the request and its connection, at any time. */
   signal: AbortSignal;
   /** Told of every piece of the body as it arrives from the network. */
-  received(bytes: number): void;
+  received: (bytes: number) => void;
 }
 
 /** Statuses whose answer has no body by definition; `Response` refuses one. */

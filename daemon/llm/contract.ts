@@ -326,8 +326,8 @@ export async function gather(stream: AsyncIterable<StreamEvent>): Promise<Gather
   for await (const event of stream) events.push(event);
   const ends = events.filter((event): event is StreamEnd => isEnd(event));
   expect(ends).toHaveLength(1);
-  const end = ends[0]!;
-  expect(events.at(-1)).toBe(end);
+  const end = ends[0];
+  if (end === undefined || events.at(-1) !== end) throw new Error('the end is not the last event');
   const open = new Map<string, string>();
   const seen = new Set<string>();
   const texts = { text: '', reasoning: '', 'tool-call': '' };

@@ -81,7 +81,7 @@ class OpenAiChat implements ModelClient {
   }
 
   /** The parsed chunks of one reply. Counts silence only while it waits: a slow reader of ours is not the provider's fault. */
-  async *#chunks(request: ModelRequest, exchange: Exchange): AsyncGenerator<unknown> {
+  async *#chunks(request: ModelRequest, exchange: Exchange): AsyncGenerator {
     const { default: Sdk } = await import('openai');
     if (exchange.stopped !== null) return;
     const body = chatBody(request, this.#options.provider);
@@ -317,11 +317,12 @@ function refusalInStream(error: unknown): Parameters<typeof judge>[0] {
 
 async function readUpTo(response: Response, limit: number): Promise<string> {
   if (response.body === null) return '';
+  const body: AsyncIterable<Uint8Array> = response.body;
   const decoder = new TextDecoder();
   let text = '';
   let length = 0;
   try {
-    for await (const bytes of response.body) {
+    for await (const bytes of body) {
       text += decoder.decode(bytes.subarray(0, limit - length), { stream: true });
       length += bytes.length;
       if (length >= limit) break;

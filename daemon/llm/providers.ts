@@ -27,12 +27,14 @@ const baseUrl = z.string().check(
 
 const modelEntry = z.object({
   id: z.string().check(z.regex(/^\S+$/, { error: 'expected a model id without spaces' }), z.maxLength(200)),
-  contextWindow: z.optional(z.int().check(z.positive())),
+  contextWindow: z.optional(z.int().check(z.positive({ error: 'expected a number of tokens' }))),
   efforts: z.optional(z.array(effort)),
 });
 
 const providerSettings = z.object({
-  format: z.enum(['anthropic-messages', 'openai-chat', 'openai-responses']),
+  format: z.enum(['anthropic-messages', 'openai-chat', 'openai-responses'], {
+    error: 'expected openai-chat, anthropic-messages or openai-responses',
+  }),
   baseUrl,
   /** Without it the provider needs no key. */
   keyEnv: z.optional(

@@ -284,7 +284,8 @@ async function play(reply: Reply, outgoing: ServerResponse, gone: AbortSignal): 
         if (!outgoing.write(act.bytes)) await drained(outgoing, gone);
         break;
       case 'wait':
-        await delay(act.ms, undefined, { signal: gone });
+        if (act.ms === 0) await new Promise(setImmediate);
+        else await delay(act.ms, undefined, { signal: gone });
         break;
       case 'until':
         await Promise.race([act.gate, left(gone)]);
