@@ -1,0 +1,71 @@
+/**
+ * Words for what the conversation holds. Unknown is written "unknown", never zero; a sum with gaps says "at least".
+ * Verbs of tools come from the daemon (`display.title`) and are not made here.
+ */
+import type { SessionState } from '#protocol/conversation/status.ts';
+import type { CallOutcome, TurnOutcome } from '#protocol/values/outcome.ts';
+import type { UsageTotals } from '#protocol/values/usage.ts';
+import { amount, dollars, duration } from './time.ts';
+
+export const stateLabels: Record<SessionState, string> = {
+  idle: 'At rest',
+  running: 'Running',
+  waiting: 'Needs you',
+  pausing: 'Pausing at the next step',
+  paused: 'Paused',
+  failed: 'Failed',
+  interrupted: 'Interrupted',
+  queued: 'Waiting to start',
+};
+
+export const turnOutcomeLabels: Record<TurnOutcome, string> = {
+  completed: 'Done',
+  aborted: 'Stopped',
+  failed: 'Failed',
+  interrupted: 'Interrupted',
+};
+
+export const callOutcomeLabels: Record<CallOutcome, string> = {
+  completed: 'done',
+  failed: 'failed',
+  denied: 'denied',
+  interrupted: 'interrupted',
+  skipped: 'skipped',
+};
+
+/** "1 file", "3 files". */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** Input and output together; "tokens unknown" where no step said. */
+export function tokenWords(usage: UsageTotals): string {
+  if (usage.steps === 0 || usage.unknownSteps === usage.steps) return 'tokens unknown';
+  const tokens = `${amount(usage.input + usage.output)} tok`;
+  return usage.unknownSteps > 0 ? `at least ${tokens}` : tokens;
+}
+
+export function costWords(totals: { readonly cost: number; readonly unknownCost: number }): string {
+  if (totals.unknownCost === 0) return dollars(totals.cost);
+  return totals.cost > 0 ? `at least ${dollars(totals.cost)}` : 'cost unknown';
+}
+
+/** The line that ends a turn, in its parts: "2 files +14 -3", "3 tools", "41 s", "18.4k tok", "$0.03". */
+export function turnEndWords(turn: {
+  readonly files: number;
+  readonly added: number;
+  readonly removed: number;
+  readonly calls: number;
+  readonly durationMs: number;
+  readonly usage: UsageTotals;
+  readonly cost: number;
+  readonly unknownCost: number;
+}): string[] {
+  return [
+    ...(turn.files > 0 ? [`${counted(turn.files, 'file')} +${turn.added} -${turn.removed}`] : []),
+    ...(turn.calls > 0 ? [counted(turn.calls, 'tool')] : []),
+    duration(turn.durationMs),
+    // A turn without a single model call has neither.
+    ...(turn.usage.steps > 0 ? [tokenWords(turn.usage), costWords(turn)] : []),
+  ];
+}
