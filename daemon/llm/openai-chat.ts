@@ -184,7 +184,7 @@ class OpenAiChat implements ModelClient {
           reply,
           'provider_unreachable',
           `cannot be reached (${reasonOf(error)})`,
-          'Nothing was sent twice; it can be tried again.',
+          'Look whether it runs and whether baseUrl is right; it can be tried again.',
           true,
           error,
         );
