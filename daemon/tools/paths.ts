@@ -18,7 +18,13 @@ export interface Place {
   readonly shown: string;
   readonly toRead: Standing;
   readonly toChange: Standing;
+  readonly area: Area;
+  /** What makes it delicate by its name, wherever it is: completes the sentence "<path> …". */
+  readonly guard: { because: string; when: 'change' | 'always' } | null;
 }
+
+/** `home`: Alcove's. `repository`: the inside of a .git, anywhere. */
+export type Area = 'project' | 'outside' | 'repository' | 'home' | 'spills';
 
 /** `why` is a sentence that names the path. `asks`: in every mode. `refused`: in every mode. */
 export type Standing = { kind: 'free' } | { kind: 'asks'; why: string } | { kind: 'refused'; why: string };
@@ -28,14 +34,15 @@ export type PathEnvironment = Pick<ToolEnvironment, 'folder' | 'forbidden' | 'sp
 export async function findPlace(given: string, environment: PathEnvironment): Promise<Place> {
   const home = environment.processEnvironment['HOME'];
   const expanded = home !== undefined && /^~(?=\/|$)/.test(given) ? home + given.slice(1) : given;
-  const walk = await walkPath(isAbsolute(expanded) ? expanded : `${environment.folder}/${expanded}`);
-  const forbidden = await Promise.all(environment.forbidden.map(settled));
-  const spills = await settled(environment.spills);
-  const inside = isWithin(walk.real, environment.folder);
-  const shown = inside ? relative(environment.folder, walk.real) || '.' : walk.real;
-  const found = standingOf(walk, { inside, forbidden, spills, shown });
+  const named = isAbsolute(expanded) ? expanded : `${environment.folder}/${expanded}`;
+  const real = await realPathOf(named);
+  const inside = isWithin(real, environment.folder);
+  const shown = inside ? relative(environment.folder, real) || '.' : real;
+  const area = await areaOf(real, environment, inside);
+  const guard = guardOf(inside ? shown : real, basename(named));
+  const { read, change } = verdictOf(area, guard);
   const standing = (verdict: Verdict): Standing => (verdict.kind === 'free' ? free : { kind: verdict.kind, why: `${shown} ${verdict.because}.` });
-  return { real: walk.real, shown, toRead: standing(found.read), toChange: standing(found.change) };
+  return { real, shown, toRead: standing(read), toChange: standing(change), area, guard };
 }
 
 export class PlaceMoved extends Error {
@@ -67,16 +74,10 @@ async function isStill(handle: FileHandle, real: string): Promise<boolean> {
   return opened.dev === named.dev && opened.ino === named.ino && resolved.normalize() === real.normalize();
 }
 
-interface Walk {
-  real: string;
-  /** The same path before links were followed: a link named `.env` is as telling as a file of that name. */
-  named: string;
-}
-
 const maxLinks = 40; // the kernel's own limit
 
-async function walkPath(path: string): Promise<Walk> {
-  if (path.includes('\0')) return { real: path.replaceAll('\0', '\\0'), named: path };
+async function realPathOf(path: string): Promise<string> {
+  if (path.includes('\0')) return path; // no such path can be opened; it is judged as it stands
   const todo = path.split('/');
   let real = '/';
   let links = 0;
@@ -96,50 +97,55 @@ async function walkPath(path: string): Promise<Walk> {
     if (isAbsolute(target)) real = '/';
     todo.unshift(...target.split('/'));
   }
-  return { real, named: path };
-}
-
-async function settled(path: string): Promise<string> {
-  return (await walkPath(path)).real;
+  return real;
 }
 
 export function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 
-const free = { kind: 'free' } as const;
+/** Disks that ignore case would let `.GIT` through; comparing in lower case errs on the safe side everywhere. */
+async function areaOf(real: string, environment: PathEnvironment, inside: boolean): Promise<Area> {
+  if (isWithin(real, await realPathOf(environment.spills))) return 'spills';
+  const lower = real.toLowerCase();
+  for (const folder of environment.forbidden) {
+    if (isWithin(lower, (await realPathOf(folder)).toLowerCase())) return 'home';
+  }
+  if (lower.split('/').includes('.git')) return 'repository';
+  return inside ? 'project' : 'outside';
+}
 
 /** `because` completes the sentence "<path> …". */
 type Verdict = { kind: 'free' } | { kind: 'asks' | 'refused'; because: string };
 
-/** Disks that ignore case would let `.GIT` through; comparing in lower case errs on the safe side everywhere. */
-function standingOf(
-  walk: Walk,
-  facts: { inside: boolean; forbidden: string[]; spills: string; shown: string },
-): { read: Verdict; change: Verdict } {
-  const real = walk.real.toLowerCase();
-  const home: Verdict = { kind: 'refused', because: "is in Alcove's own home, which no tool may touch" };
-  if (isWithin(walk.real, facts.spills)) return { read: free, change: home };
-  if (facts.forbidden.some((folder) => isWithin(real, folder.toLowerCase()))) return { read: home, change: home };
-  if (real.split('/').includes('.git')) {
-    const git: Verdict = { kind: 'refused', because: "is inside a repository's .git, which only git itself may touch" };
-    return { read: git, change: git };
+const free = { kind: 'free' } as const;
+const homeRefused: Verdict = { kind: 'refused', because: "is in Alcove's own home, which no tool may touch" };
+const repositoryRefused: Verdict = { kind: 'refused', because: "is inside a repository's .git, which only git itself may touch" };
+const outsideAsks: Verdict = { kind: 'asks', because: 'is outside the project' };
+
+function verdictOf(area: Area, guard: Place['guard']): { read: Verdict; change: Verdict } {
+  switch (area) {
+    case 'spills':
+      return { read: free, change: homeRefused };
+    case 'home':
+      return { read: homeRefused, change: homeRefused };
+    case 'repository':
+      return { read: repositoryRefused, change: repositoryRefused };
+    case 'outside':
+      return { read: outsideAsks, change: outsideAsks };
+    case 'project': {
+      if (guard === null) return { read: free, change: free };
+      const asks: Verdict = { kind: 'asks', because: guard.because };
+      return { read: guard.when === 'always' ? asks : free, change: asks };
+    }
   }
-  if (!facts.inside) {
-    const outside: Verdict = { kind: 'asks', because: 'is outside the project' };
-    return { read: outside, change: outside };
-  }
-  const guard = guardOf(facts.shown.toLowerCase(), basename(walk.named).toLowerCase());
-  if (guard === null) return { read: free, change: free };
-  const asks: Verdict = { kind: 'asks', because: guard.because };
-  return { read: guard.when === 'always' ? asks : free, change: asks };
 }
 
-function guardOf(shown: string, nameBeforeLinks: string): Guard | null {
-  const name = basename(shown);
+function guardOf(path: string, nameBeforeLinks: string): Guard | null {
+  const lower = path.toLowerCase();
+  const names = [basename(lower), nameBeforeLinks.toLowerCase()];
   const guarded = (guard: Guard) =>
-    [name, nameBeforeLinks].some((candidate) => guard.names?.test(candidate) && !guard.except?.test(candidate)) ||
-    guard.folders?.test(`/${shown}/`);
+    names.some((name) => guard.names?.test(name) && !guard.except?.test(name)) || guard.folders?.test(`/${lower}/`);
   return guards.find(guarded) ?? null;
 }
 
