@@ -40,6 +40,12 @@ export class LogBytes {
     return this.#window.subarray(offset - this.#windowStart, end - this.#windowStart);
   }
 
+  /** As many bytes as are at hand, at least so many: for a search that does not know how far it must look. */
+  async from(offset: number, atLeast: number): Promise<Buffer> {
+    const start = await this.at(offset, atLeast);
+    return start.length === 0 ? start : this.#window.subarray(offset - this.#windowStart);
+  }
+
   close(): Promise<void> {
     return this.#file.close();
   }

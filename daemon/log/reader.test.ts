@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { maxEventBytes } from '../base/limits.ts';
 import { contentOf, lines, upTo, writeLog } from '../testing/small-log.ts';
@@ -184,4 +185,48 @@ test('an empty log has nothing in it, and no damage', async () => {
   const path = join(temporaryFolder(), 'a.jsonl.zst');
   writeFileSync(path, '');
   expect(await all<FrameSpan | Damage>(readFrames(path))).toEqual([]);
+});
+
+test('RT2 whatever happens to a log, reading ends, makes nothing up, and says that something is wrong', async () => {
+  const folder = temporaryFolder();
+  const counts = fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 6 });
+  const place = fc.double({ min: 0, max: 0.999999, noNaN: true });
+  const injury = fc.record({ place, length: fc.integer({ min: 0, max: 120 }), put: fc.uint8Array({ maxLength: 120 }) });
+  let number = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      counts,
+      injury,
+      fc.constantFrom('jsonl.zst', 'jsonl'),
+      async (frames, { place, length, put }, suffix) => {
+        const path = join(folder, `${(number += 1)}.${suffix}`);
+        await writeLog(path, frames);
+        const whole = readFileSync(path);
+        const at = Math.floor(place * whole.length);
+        const injured = Buffer.concat([whole.subarray(0, at), put, whole.subarray(at + length)]);
+        writeFileSync(path, injured);
+        const written = new Set(lines(1, 24));
+        const read: string[] = [];
+        let damaged = false;
+        try {
+          for await (const found of readFrames(path)) {
+            if (found.kind === 'damage') damaged = true;
+            else read.push(...found.lines);
+          }
+        } catch (error) {
+          expect(error).toMatchObject({ code: 'wrong_form' });
+          return;
+        }
+        if (suffix === 'jsonl.zst') expect(read.filter((line) => !written.has(line))).toEqual([]);
+        const seqs = read.map((line) => (JSON.parse(line) as { seq: number }).seq);
+        expect(seqs).toEqual([...new Set(seqs)].sort((one, other) => one - other));
+        const total = frames.reduce((sum, count) => sum + count, 0);
+        // A cut at a frame's end is a shorter log, whole as it is.
+        const cutAtEnd =
+          seqs.length < total && seqs.at(-1) === seqs.length && injured.equals(whole.subarray(0, injured.length));
+        if (seqs.length < total && seqs.length > 0 && !cutAtEnd) expect(damaged).toBe(true);
+      },
+    ),
+    { numRuns: 300 },
+  );
 });

@@ -17,7 +17,7 @@ import {
   type FrameHeader,
   type Zstd,
 } from './frame.ts';
-import { frameTargetBytes, maxEventBytes, readWindowBytes } from '../base/limits.ts';
+import { frameTargetBytes, maxEventBytes } from '../base/limits.ts';
 
 /** A position between two frames: the byte where the next begins, and the seq of the last event before it. */
 export interface LogPlace {
@@ -260,7 +260,7 @@ async function frameAt(bytes: LogBytes, offset: number): Promise<FrameAt> {
 async function nextHeader(bytes: LogBytes, from: number): Promise<number | null> {
   let offset = from;
   while (offset < bytes.length) {
-    const window = await bytes.at(offset, readWindowBytes);
+    const window = await bytes.from(offset, frameMagic.length);
     if (window.length === 0) return null;
     const found = window.indexOf(frameMagic);
     if (found < 0) {
@@ -400,7 +400,7 @@ async function nextLine(bytes: LogBytes, from: number): Promise<number | null> {
 
 async function findNewline(bytes: LogBytes, offset: number): Promise<number | null> {
   for (let from = offset; from < bytes.length;) {
-    const window = await bytes.at(from, Math.min(readWindowBytes, bytes.length - from));
+    const window = await bytes.from(from, 1);
     if (window.length === 0) return null;
     const found = window.indexOf(10);
     if (found >= 0) return from + found;
