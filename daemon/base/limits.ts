@@ -71,3 +71,9 @@ export const maxDiffBytes = 1024 * 1024;
 export const maxDiffEdits = 4_000;
 /** Output of a command is gathered this long before it is written: two screen frames. */
 export const outputGatherMs = 30;
+/** Events of a live session kept in memory for those who follow it, in characters of JSON: a slower reader reads the log. */
+export const recentEventCharacters = 256 * 1024;
+/** A session that nobody watches and that does nothing is closed after this long: its memory and its lock are freed. */
+export const idleSessionMs = 60_000;
+/** How often a log that another process writes is looked at while somebody follows it. */
+export const watchLogMs = 250;

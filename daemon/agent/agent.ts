@@ -1,0 +1,238 @@
+/**
+ * The face of the runtime: applications (daemon, one-shot run, tests, embedders) submit input, steer the driver, follow the events and read
+ * the status through it, and reach into nothing else. A client that goes away changes nothing: the turn goes on and requests keep waiting.
+ * `close()` (or `await using`) releases model, log and processes.
+ */
+import type { Conversation } from '#protocol/conversation/conversation.ts';
+import { RequestError } from '#protocol/errors.ts';
+import type { CommandMark, Draft } from '#protocol/event.ts';
+import type { InputTarget } from '#protocol/events/input.ts';
+import type { ApprovalScope } from '#protocol/events/approval.ts';
+import type { InputPart } from '#protocol/values/content.ts';
+import type { ApprovalId, InputId } from '#protocol/values/ids.ts';
+import type { JsonObject } from '#protocol/values/json.ts';
+import type { Effort, Mode } from '#protocol/values/model.ts';
+import type { Failure } from '#protocol/values/outcome.ts';
+import type { Clock } from '../base/clock.ts';
+import type { ModelClient } from '../llm/model-stream.ts';
+import type { Session } from '../session/session.ts';
+import type { ProcessLedger, Tool } from '../tools/tool.ts';
+import type { Allowed } from './approvals.ts';
+import { Context } from './context.ts';
+import {
+  decideAnswer,
+  decideConfigure,
+  decideEditInput,
+  decideMoveInput,
+  decideSubmit,
+  decideWithdrawInput,
+  repeated,
+  type Submission,
+} from './decide.ts';
+import { Driver } from './driver.ts';
+import type { DriverState } from './driver-state.ts';
+import { promptParts, promptText } from './prompt.ts';
+
+export interface AgentOptions {
+  session: Session;
+  clock: Clock;
+  tools: readonly Tool[];
+  processes: ProcessLedger & { endAll(): Promise<void> };
+  /** Environment for the tools' processes, scrubbed. */
+  processEnvironment: Readonly<Record<string, string>>;
+  /** Folders no tool may touch. */
+  forbidden: readonly string[];
+  defaultModel(): string;
+  resolveModel(
+    name: string,
+  ): Promise<{ client: ModelClient; model: string; contextWindow: number | null } | { failure: Failure }>;
+  rules(): readonly Allowed[];
+  /** Called with the grant when a person answers "always". */
+  makeRule(allowed: Allowed): Promise<void>;
+  /** See CallPorts. */
+  unattended: string | null;
+  changed(state: DriverState): void;
+  fault(error: unknown): void;
+}
+
+export interface Answer {
+  approvalId: ApprovalId;
+  decision: 'allow' | 'deny';
+  scope: ApprovalScope;
+  by: string;
+  note?: string | undefined;
+  arguments?: JsonObject | undefined;
+}
+
+export class Agent {
+  readonly #options: AgentOptions;
+  readonly #driver: Driver;
+  #closed: Promise<void> | null = null;
+
+  constructor(options: AgentOptions) {
+    this.#options = options;
+    const { session } = options;
+    const context = new Context((blob) => session.readBlob(blob));
+    const filesSeen = new Map<string, string>();
+    const folder = session.conversation.session?.folder ?? '/';
+    this.#driver = new Driver({
+      session,
+      defaultModel: options.defaultModel,
+      resolveModel: options.resolveModel,
+      buildRequest: async (conversation, model) => {
+        const step = conversation.active?.step;
+        const mode = step?.mode ?? conversation.settings.mode;
+        const day = new Date(options.clock.now()).toISOString().slice(0, 10);
+        const parts = await promptParts({ folder, mode, platform: process.platform, day });
+        const offered = options.tools.filter((tool) => mode !== 'plan' || tool.readOnly);
+        return {
+          model,
+          effort: step?.effort ?? null,
+          system: promptText(parts),
+          items: await context.items(conversation),
+          tools: offered.map(({ name, description, parameters }) => ({ name, description, parameters })),
+        };
+      },
+      callPorts: {
+        conversation: () => session.conversation,
+        transact: (decide) => session.transact(decide),
+        changed: (seq, signal) => session.changed(seq, signal),
+        readBlob: (blob) => session.readBlob(blob),
+        tools: options.tools,
+        rules: options.rules,
+        unattended: options.unattended,
+        environment: {
+          folder,
+          forbidden: options.forbidden,
+          processEnvironment: options.processEnvironment,
+          storeBlob: (bytes) => session.storeBlob(bytes),
+          spills: session.place.spills,
+          spillFile: (name) => session.spillFile(name),
+          filesSeen: { get: (path) => filesSeen.get(path), set: (path, stamp) => void filesSeen.set(path, stamp) },
+          processes: options.processes,
+        },
+      },
+      changed: options.changed,
+      fault: options.fault,
+    });
+    // Input that waits behind a turn that ended normally starts by itself; what waits behind an interrupted one waits for a person.
+    const { active, inbox, lastOutcome } = session.conversation;
+    const endedWell = lastOutcome === null || lastOutcome === 'completed';
+    if (active === null && inbox.length > 0 && endedWell) this.#driver.wake();
+  }
+
+  get conversation(): Conversation {
+    return this.#options.session.conversation;
+  }
+
+  get state(): DriverState {
+    return this.#driver.state;
+  }
+
+  get session(): Session {
+    return this.#options.session;
+  }
+
+  /** Resolves with the input's seq once it is durable. A repeat of the command changes nothing. */
+  async submit(
+    input: { target: InputTarget; parts: InputPart[]; origin: Submission['origin'] },
+    command: CommandMark,
+  ): Promise<number> {
+    const seq = await this.#command(command, () => decideSubmit({ ...input, inputId: command.id }, command));
+    this.#driver.wake();
+    return seq;
+  }
+
+  editInput(inputId: InputId, parts: InputPart[], command: CommandMark): Promise<number> {
+    return this.#command(command, (conversation) => decideEditInput(conversation, inputId, parts, command));
+  }
+
+  async moveInput(
+    inputId: InputId,
+    to: { target?: InputTarget | undefined; before?: InputId | null | undefined },
+    command: CommandMark,
+  ): Promise<number> {
+    const seq = await this.#command(command, (conversation) => decideMoveInput(conversation, inputId, to, command));
+    return seq;
+  }
+
+  withdrawInput(inputId: InputId, command: CommandMark): Promise<number> {
+    return this.#command(command, (conversation) => decideWithdrawInput(conversation, inputId, command));
+  }
+
+  /** Takes effect at the next complete step boundary. */
+  async pause(command: CommandMark): Promise<number> {
+    const seq = await this.#command(command, () => []);
+    this.#driver.pause();
+    return seq;
+  }
+
+  /** Goes on from where the turn rests; or takes up input that waits behind a turn that did not end well. */
+  async resume(command: CommandMark): Promise<number> {
+    const seq = await this.#command(command, (conversation) =>
+      conversation.active?.paused === true
+        ? [{ type: 'turn.resumed', command, turnId: conversation.active.turnId }]
+        : [],
+    );
+    this.#driver.resume();
+    return seq;
+  }
+
+  /** Resolves when everything that was open has its end. */
+  async abort(command: CommandMark): Promise<number> {
+    const known = repeated(this.conversation, command, this.#options.clock.now());
+    if (known !== null) return known;
+    await this.#driver.abort(command);
+    return this.conversation.seq;
+  }
+
+  async answer(answer: Answer, command: CommandMark): Promise<number> {
+    const asked = this.conversation.approvals.find((approval) => approval.approvalId === answer.approvalId);
+    const seq = await this.#command(command, (conversation) => decideAnswer(conversation, answer, command));
+    if (asked !== undefined && answer.decision === 'allow' && answer.scope === 'always') {
+      await this.#options.makeRule({ tool: asked.tool, pattern: asked.rulePattern });
+    }
+    // After a restart nobody waits in a loop for this answer: the driver goes on from the fold.
+    if (this.#driver.state === 'paused' && this.conversation.active?.paused !== true) this.#driver.wake();
+    return seq;
+  }
+
+  configure(
+    settings: { model?: string | undefined; effort?: Effort | null | undefined; mode?: Mode | undefined },
+    command: CommandMark,
+  ): Promise<number> {
+    return this.#command(command, (conversation) => decideConfigure(conversation, settings, command));
+  }
+
+  rename(title: string, command: CommandMark): Promise<number> {
+    return this.#command(command, () => [{ type: 'session.titled', command, title, by: 'person' }]);
+  }
+
+  /** Ends what moves as interrupted, leaves what is at rest, ends every process of the tools, and closes the log. */
+  close(): Promise<void> {
+    this.#closed ??= (async () => {
+      await this.#driver.close();
+      await this.#options.processes.endAll();
+      await this.#options.session.close();
+    })();
+    return this.#closed;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  /** Decides in the session's queue, with a repeat told from a new command there too; answers with the seq that the command has. */
+  async #command(command: CommandMark, decide: (conversation: Conversation) => Draft[]): Promise<number> {
+    if (this.#closed !== null)
+      throw new RequestError(
+        'unavailable',
+        'Alcove is shutting down. Nothing was changed; send it again when it is back.',
+      );
+    const { result, seq } = await this.#options.session.transact((conversation) => {
+      const known = repeated(conversation, command, this.#options.clock.now());
+      return known === null ? { events: decide(conversation), result: null } : { events: [], result: known };
+    });
+    return result ?? seq;
+  }
+}

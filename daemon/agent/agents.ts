@@ -1,0 +1,432 @@
+/**
+ * The agents of one home: opened when they are needed, kept while they work or are watched, closed when they have been idle for a while. Also
+ * the one place that knows whether a session is written here, by somebody else, or can only be read. Each change of a session's row is told once.
+ */
+import { readdir, stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import type { Conversation } from '#protocol/conversation/conversation.ts';
+import type { DriverState, SessionSummary } from '#protocol/commands/session-values.ts';
+import { RequestError } from '#protocol/errors.ts';
+import type { CommandMark, Draft, SessionEvent } from '#protocol/event.ts';
+import type { BlobRef } from '#protocol/values/blob.ts';
+import type { InputPart } from '#protocol/values/content.ts';
+import type { ProjectId, SessionId } from '#protocol/values/ids.ts';
+import type { Mode } from '#protocol/values/model.ts';
+import type { Failure } from '#protocol/values/outcome.ts';
+import type { Project } from '#protocol/values/project.ts';
+import { LOG_VERSION } from '#protocol/version.ts';
+import type { Clock } from '../base/clock.ts';
+import { makeOwnerOnlyFolder, type HomePaths } from '../base/files.ts';
+import { idleSessionMs } from '../base/limits.ts';
+import { acquireLock } from '../base/lock.ts';
+import { LogIndex } from '../log/index-file.ts';
+import type { ModelClient } from '../llm/model-stream.ts';
+import type { Catalog } from '../session/catalog.ts';
+import { forkSession } from '../session/fork.ts';
+import { History } from '../session/history.ts';
+import { placeInHome } from '../session/place.ts';
+import { recover } from '../session/recovery.ts';
+import { ownerOf, Session, type SessionOptions } from '../session/session.ts';
+import { summarise } from '../session/summary.ts';
+import type { Tool } from '../tools/tool.ts';
+import { Agent } from './agent.ts';
+import type { Allowed } from './approvals.ts';
+import { repeated } from './decide.ts';
+import { endOrphans, SessionProcesses } from './process-ledger.ts';
+import { WatchedLog } from './watched-log.ts';
+
+export interface AgentsOptions {
+  home: HomePaths;
+  clock: Clock;
+  catalog: Catalog;
+  owner: 'the daemon' | 'a terminal';
+  durability: SessionOptions['durability'];
+  tools: readonly Tool[];
+  processEnvironment(): Readonly<Record<string, string>>;
+  forbidden: readonly string[];
+  defaultModel(): string;
+  resolveModel(
+    name: string,
+  ): Promise<{ client: ModelClient; model: string; contextWindow: number | null } | { failure: Failure }>;
+  rules(projectId: ProjectId | null): readonly Allowed[];
+  makeRule(projectId: ProjectId | null, allowed: Allowed): Promise<void>;
+  /** A session's row has changed. */
+  changed(summary: SessionSummary): void;
+  fault(error: unknown): void;
+}
+
+/** One session as a reader sees it, whoever writes it. */
+export interface SessionReading {
+  readonly seq: number;
+  read(after: number, maxBytes: number): Promise<SessionEvent[]>;
+  changed(after: number, signal: AbortSignal): Promise<void>;
+  tail(tailBytes: number): Promise<{ base: Conversation }>;
+  page(before: number): Promise<{ base: Conversation; events: SessionEvent[] }>;
+  release(): void;
+}
+
+interface Live {
+  agent: Agent;
+  /** What the row said when it was last told. */
+  told: string;
+  readers: number;
+  idleSince: number;
+}
+
+export class Agents {
+  readonly #options: AgentsOptions;
+  readonly #live = new Map<SessionId, Promise<Live>>();
+  /** Being closed: whoever wants one of these waits, and opens it anew. */
+  readonly #leaving = new Map<SessionId, Promise<void>>();
+  readonly #watched = new Map<SessionId, { log: WatchedLog; readers: number }>();
+  readonly #sweeper: NodeJS.Timeout;
+  #closing = false;
+
+  constructor(options: AgentsOptions) {
+    this.#options = options;
+    this.#sweeper = setInterval(() => void this.#closeIdle(), idleSessionMs / 2);
+    this.#sweeper.unref();
+  }
+
+  /**
+   * Before anything is served: rows are made true, what a killed daemon left moving is closed, its orphans are ended, and input that waits
+   * behind a turn that ended well starts. What rests stays as it is, unopened.
+   */
+  async start(): Promise<void> {
+    const { catalog, home } = this.#options;
+    const unclean = new Set<SessionId>([...catalog.open(), ...(await this.#withProcesses())]);
+    for (const sessionId of await catalog.changed(new Set())) unclean.add(sessionId);
+    for (const sessionId of unclean) {
+      if ((await stat(placeInHome(home, sessionId).log).catch(() => null)) === null) continue;
+      await this.#refresh(sessionId, true);
+    }
+    for (const row of catalog.unfinished()) {
+      if (row.state === 'queued' && (row.lastOutcome === null || row.lastOutcome === 'completed'))
+        await this.#open(row.sessionId).catch(this.#options.fault);
+    }
+  }
+
+  /** Looks for sessions that others made or changed, such as a run in a terminal. */
+  async lookAround(): Promise<void> {
+    for (const sessionId of await this.#options.catalog.changed(new Set(this.#live.keys())))
+      await this.#refresh(sessionId, false);
+  }
+
+  /** The agent of a session, opened for writing. Rejects with `not_found`, `busy` or `read_only`. */
+  async agent(sessionId: SessionId): Promise<Agent> {
+    const live = await this.#open(sessionId);
+    live.idleSince = this.#options.clock.now();
+    return live.agent;
+  }
+
+  async create(
+    request: {
+      sessionId: SessionId;
+      project: Project;
+      folder: string;
+      model: string;
+      mode: Mode;
+      input: InputPart[] | null;
+    },
+    command: CommandMark,
+  ): Promise<number> {
+    const place = placeInHome(this.#options.home, request.sessionId);
+    if (this.#live.has(request.sessionId) || (await stat(place.log).catch(() => null)) !== null) {
+      const { conversation } = await this.agent(request.sessionId);
+      const known = repeated(conversation, command, this.#options.clock.now());
+      if (known !== null) return known;
+      throw new RequestError('conflict', 'A session with this id exists already. Make a new id.');
+    }
+    const { project, folder, model, mode, input, sessionId } = request;
+    const session = await Session.create(place, this.#sessionOptions());
+    const events: Draft[] = [
+      { type: 'session.created', command, logVersion: LOG_VERSION, sessionId, project, folder },
+      { type: 'session.configured', model, mode },
+      ...(input === null
+        ? []
+        : [
+            {
+              type: 'input.queued' as const,
+              inputId: command.id,
+              target: 'next-turn' as const,
+              parts: input,
+              origin: 'person' as const,
+            },
+          ]),
+    ];
+    const seq = await session.append(events).catch(async (error: unknown) => {
+      await session.close();
+      throw error;
+    });
+    await this.#adopt(sessionId, session);
+    return seq;
+  }
+
+  async fork(sourceId: SessionId, upTo: number, sessionId: SessionId, command: CommandMark): Promise<number> {
+    const { home } = this.#options;
+    const target = placeInHome(home, sessionId);
+    if (this.#live.has(sessionId) || (await stat(target.log).catch(() => null)) !== null) {
+      const known = repeated((await this.agent(sessionId)).conversation, command, this.#options.clock.now());
+      if (known !== null) return known;
+      throw new RequestError('conflict', 'A session with this id exists already. Make a new id.');
+    }
+    const source = placeInHome(home, sourceId);
+    await this.#mustExist(sourceId);
+    const history = new History(source.log, await LogIndex.openForReading(source.log));
+    try {
+      const session = await forkSession(
+        { history, sessionId: sourceId },
+        upTo,
+        { place: target, sessionId },
+        this.#sessionOptions(),
+        command,
+      );
+      const { seq } = session;
+      await this.#adopt(sessionId, session);
+      return seq;
+    } finally {
+      await history.close();
+    }
+  }
+
+  /** A session to read and follow. Opened for writing where that can be, so that reader and writer share one view; else from its file. */
+  async source(sessionId: SessionId): Promise<SessionReading> {
+    let live: Live;
+    try {
+      live = await this.#open(sessionId);
+    } catch (error) {
+      if (error instanceof RequestError && (error.code === 'busy' || error.code === 'read_only'))
+        return this.#watch(sessionId);
+      throw error;
+    }
+    const { session } = live.agent;
+    live.readers += 1;
+    let released = false;
+    return {
+      get seq() {
+        return session.seq;
+      },
+      read: (after, maxBytes) => session.read(after, maxBytes),
+      changed: (after, signal) => session.changed(after, signal),
+      tail: async (tailBytes) => ({ base: await session.tail(tailBytes) }),
+      page: (before) => session.page(before),
+      release: () => {
+        if (released) return;
+        released = true;
+        live.readers -= 1;
+        live.idleSince = this.#options.clock.now();
+      },
+    };
+  }
+
+  /** A blob by its hash, whatever session refers to it. */
+  async readBlob(blob: Pick<BlobRef, 'sha256'>, sessionId: SessionId): Promise<Uint8Array | null> {
+    return (await this.#open(sessionId)).agent.session.readBlob(blob);
+  }
+
+  /** Sessions whose driver is at work. */
+  async busy(): Promise<SessionId[]> {
+    const busy: SessionId[] = [];
+    for (const [sessionId, opening] of this.#live) {
+      const live = await opening.catch(() => null);
+      if (live !== null && live.agent.state !== 'idle' && live.agent.state !== 'paused') busy.push(sessionId);
+    }
+    return busy;
+  }
+
+  /** Closes every agent: what moves is closed as interrupted, what rests stays open; no process of a tool is left. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    clearInterval(this.#sweeper);
+    for (const { log } of this.#watched.values()) await log.close();
+    await Promise.all(
+      [...this.#live.keys()].map((sessionId) =>
+        this.#closeLive(sessionId).catch((error: unknown) => this.#options.fault(error)),
+      ),
+    );
+  }
+
+  #open(sessionId: SessionId): Promise<Live> {
+    if (this.#closing) return Promise.reject(new RequestError('unavailable', 'Alcove is shutting down.'));
+    let opening = this.#live.get(sessionId);
+    if (opening === undefined) {
+      opening = this.#openAnew(sessionId);
+      this.#live.set(sessionId, opening);
+      opening.catch(() => {
+        if (this.#live.get(sessionId) === opening) this.#live.delete(sessionId);
+      });
+    }
+    return opening;
+  }
+
+  async #openAnew(sessionId: SessionId): Promise<Live> {
+    await this.#leaving.get(sessionId);
+    await this.#mustExist(sessionId);
+    const place = placeInHome(this.#options.home, sessionId);
+    const session = await Session.open(place, this.#sessionOptions());
+    try {
+      await recover(session, await endOrphans(place.processes, sessionId));
+    } catch (error) {
+      await session.close();
+      throw error;
+    }
+    return this.#make(sessionId, session);
+  }
+
+  async #adopt(sessionId: SessionId, session: Session): Promise<void> {
+    const live = Promise.resolve(this.#make(sessionId, session));
+    this.#live.set(sessionId, live);
+    await live;
+  }
+
+  #make(sessionId: SessionId, session: Session): Live {
+    const { options, projectId } = {
+      options: this.#options,
+      projectId: session.conversation.session?.project.projectId ?? null,
+    };
+    const live: { current: Live | null } = { current: null };
+    const agent = new Agent({
+      session,
+      clock: options.clock,
+      tools: options.tools,
+      processes: new SessionProcesses(session.place.processes, sessionId),
+      processEnvironment: options.processEnvironment(),
+      forbidden: options.forbidden,
+      defaultModel: options.defaultModel,
+      resolveModel: options.resolveModel,
+      rules: () => options.rules(projectId),
+      makeRule: (allowed) => options.makeRule(projectId, allowed),
+      unattended: null,
+      changed: () => this.#tell(sessionId, live.current),
+      fault: options.fault,
+    });
+    live.current = { agent, told: '', readers: 0, idleSince: options.clock.now() };
+    this.#tell(sessionId, live.current);
+    return live.current;
+  }
+
+  #sessionOptions(): SessionOptions {
+    return {
+      clock: this.#options.clock,
+      owner: this.#options.owner,
+      durability: this.#options.durability,
+      fault: this.#options.fault,
+      published: (session, events) => {
+        // Increments change no row: a token costs nothing here.
+        if (events.every((event) => event.type === 'part.delta' || event.type === 'tool-call.output')) return;
+        const sessionId = session.conversation.session?.sessionId;
+        const opening = sessionId === undefined ? undefined : this.#live.get(sessionId);
+        if (sessionId !== undefined) void opening?.then((live) => this.#tell(sessionId, live)).catch(() => undefined);
+      },
+    };
+  }
+
+  #tell(sessionId: SessionId, live: Live | null): void {
+    if (live === null) return;
+    const { conversation, state } = live.agent;
+    const summary = this.#summary(sessionId, conversation, state);
+    const { updatedAt: _, seq: __, ...lasting } = summary;
+    const told = JSON.stringify(lasting);
+    if (told === live.told) return;
+    live.told = told;
+    this.#options.catalog.put(summary, -1, conversation.session?.deleted ?? false);
+    this.#options.changed(summary);
+  }
+
+  #summary(sessionId: SessionId, conversation: Conversation, driver: DriverState): SessionSummary {
+    return summarise(sessionId, conversation, {
+      driver,
+      defaultModel: this.#options.defaultModel(),
+      problem: null,
+      owner: null,
+    });
+  }
+
+  /** Makes a session's row true, and where a dead writer left work moving or processes running, opens it, which closes and ends them. */
+  async #refresh(sessionId: SessionId, atStart: boolean): Promise<void> {
+    const place = placeInHome(this.#options.home, sessionId);
+    const lock = acquireLock(place.lock);
+    lock?.release();
+    const owner = lock === null && !this.#live.has(sessionId) ? await ownerOf(place) : null;
+    const summary = await this.#options.catalog.refresh(sessionId, owner === null ? null : owner);
+    if (owner === null && summary.problem === null && (summary.driver !== 'idle' || atStart)) {
+      await this.#open(sessionId).catch((error: unknown) => this.#options.fault(error));
+    } else this.#options.changed(summary);
+  }
+
+  async #withProcesses(): Promise<SessionId[]> {
+    const suffix = '.processes';
+    const names = await readdir(this.#options.home.locks);
+    return names.filter((name) => name.endsWith(suffix)).map((name) => basename(name, suffix) as SessionId);
+  }
+
+  async #mustExist(sessionId: SessionId): Promise<void> {
+    const found = await stat(placeInHome(this.#options.home, sessionId).log).catch(() => null);
+    if (found === null) throw new RequestError('not_found', 'There is no such session on this machine.');
+  }
+
+  async #watch(sessionId: SessionId): Promise<SessionReading> {
+    let watched = this.#watched.get(sessionId);
+    if (watched === undefined) {
+      watched = { log: await WatchedLog.open(placeInHome(this.#options.home, sessionId).log), readers: 0 };
+      this.#watched.set(sessionId, watched);
+    }
+    const { log } = watched;
+    const entry = watched;
+    entry.readers += 1;
+    let released = false;
+    return {
+      get seq() {
+        return log.seq;
+      },
+      read: (after, maxBytes) => log.read(after, maxBytes),
+      changed: (after, signal) => log.changed(after, signal),
+      tail: async (tailBytes) => ({ base: await log.tail(tailBytes) }),
+      page: (before) => log.page(before),
+      release: () => {
+        if (released) return;
+        released = true;
+        entry.readers -= 1;
+        if (entry.readers > 0) return;
+        this.#watched.delete(sessionId);
+        void log.close();
+      },
+    };
+  }
+
+  async #closeIdle(): Promise<void> {
+    const now = this.#options.clock.now();
+    for (const [sessionId, opening] of this.#live) {
+      const live = await opening.catch(() => null);
+      if (live === null) continue;
+      const resting = live.agent.state === 'idle' || live.agent.state === 'paused';
+      if (resting && live.readers === 0 && now - live.idleSince > idleSessionMs) await this.#closeLive(sessionId);
+    }
+  }
+
+  #closeLive(sessionId: SessionId): Promise<void> {
+    const opening = this.#live.get(sessionId);
+    if (opening === undefined) return Promise.resolve();
+    this.#live.delete(sessionId);
+    const leaving = this.#leave(sessionId, opening).finally(() => this.#leaving.delete(sessionId));
+    this.#leaving.set(sessionId, leaving);
+    return leaving;
+  }
+
+  async #leave(sessionId: SessionId, opening: Promise<Live>): Promise<void> {
+    const live = await opening.catch(() => null);
+    if (live === null) return;
+    await live.agent.close();
+    const { conversation } = live.agent;
+    const found = await stat(live.agent.session.place.log).catch(() => null);
+    const summary = this.#summary(sessionId, conversation, conversation.active === null ? 'idle' : 'paused');
+    this.#options.catalog.put(summary, found?.size ?? 0, conversation.session?.deleted ?? false);
+    this.#options.changed(summary);
+  }
+}
+
+/** Folders that the agents of a home need. */
+export async function makeAgentFolders(home: HomePaths): Promise<void> {
+  for (const folder of [home.home, home.sessions, home.blobs, home.locks, home.spills])
+    await makeOwnerOnlyFolder(folder);
+}

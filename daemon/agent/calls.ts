@@ -1,0 +1,230 @@
+/**
+ * Tool calls of one step: approval, run in order, exactly one end each. Neighbouring calls that only look, and need no approval, overlap; all
+ * others wait for the one before, since it may change what they would do. Each end is written when it is there. Invariants:
+ *   T1  a call starts only after `tool-call.started` is durable, and that only after its approval
+ *   T2  every call that was requested gets exactly one end, here or by closing.ts
+ *   T3  a call that ignores its signal is left behind after `abortGraceMs`; the turn does not wait for it
+ */
+import type { Conversation } from '#protocol/conversation/conversation.ts';
+import type { ToolCall } from '#protocol/conversation/tool-call.ts';
+import type { Draft } from '#protocol/event.ts';
+import type { ResultPart } from '#protocol/values/content.ts';
+import type { CallDetails } from '#protocol/values/display.ts';
+import type { ApprovalId, CallId, StepId } from '#protocol/values/ids.ts';
+import type { BlobRef } from '#protocol/values/blob.ts';
+import type { CallOutcome } from '#protocol/values/outcome.ts';
+import { messageOf } from '../base/errors.ts';
+import { abortGraceMs, maxInlineFieldBytes } from '../base/limits.ts';
+import type { Assessment, PreparedCall, Tool, ToolEnvironment, ToolResult } from '../tools/tool.ts';
+import { judge, type Allowed, type Verdict } from './approvals.ts';
+import { OutputWriter } from './output-writer.ts';
+
+export interface CallPorts {
+  conversation(): Conversation;
+  transact<T>(decide: (conversation: Conversation) => { events: Draft[]; result: T }): Promise<{ result: T }>;
+  /** Resolves when the conversation has gone on from `seq`; rejects when the signal aborts. */
+  changed(seq: number, signal: AbortSignal): Promise<void>;
+  readBlob(blob: BlobRef): Promise<Uint8Array | null>;
+  tools: readonly Tool[];
+  environment: Omit<ToolEnvironment, 'output'>;
+  /** What the project's rules allow just now. */
+  rules(): readonly Allowed[];
+  /** Where nobody can answer: the text that such a call is denied with. Null where a person can. */
+  unattended: string | null;
+}
+
+/** Ends when every call has its end; rejects with the signal's reason on abort, leaving what is open to closing.ts. */
+export async function runCalls(ports: CallPorts, stepId: StepId, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    signal.throwIfAborted();
+    const calls = openCalls(ports, stepId);
+    if (calls.length === 0) return;
+    const looks: Bound[] = [];
+    for (const call of calls) {
+      const bound = await bind(ports, call);
+      if (bound !== null && bound.verdict.verdict === 'run' && bound.assessment?.effect === 'read') looks.push(bound);
+      else {
+        if (looks.length === 0) await one(ports, call, bound, signal);
+        break;
+      }
+    }
+    // Looked at again from the top after each group: what ran may have changed what the next would do, and so its verdict.
+    await Promise.all(looks.map((bound) => execute(ports, bound.call, bound.prepared, signal)));
+  }
+}
+
+interface Bound {
+  call: ToolCall;
+  prepared: PreparedCall;
+  assessment: Assessment | null;
+  verdict: Verdict;
+}
+
+function openCalls(ports: CallPorts, stepId: StepId): ToolCall[] {
+  const step = ports.conversation().active?.step;
+  return step?.stepId === stepId ? step.calls.filter((call) => call.state !== 'ended') : [];
+}
+
+/** Null where the call cannot be bound to a tool. */
+async function bind(ports: CallPorts, call: ToolCall): Promise<Bound | null> {
+  const prepared = await prepare(ports, call);
+  if ('problem' in prepared) return null;
+  const conversation = ports.conversation();
+  const allowed = [...conversation.grants, ...ports.rules()];
+  const assessment = await prepared
+    .assess({ ...ports.environment, output: () => undefined })
+    .catch((error: unknown): Assessment => {
+      return { effect: 'refused', reason: `This call could not be judged: ${messageOf(error)}.` };
+    });
+  const place = conversation.session?.project.name ?? 'this project';
+  return {
+    call,
+    prepared,
+    assessment,
+    verdict: judge(assessment, call.tool, conversation.settings.mode, allowed, place),
+  };
+}
+
+async function prepare(ports: CallPorts, call: ToolCall): Promise<PreparedCall | { problem: string }> {
+  const tool = ports.tools.find((one) => one.name === call.tool);
+  if (tool === undefined)
+    return { problem: `There is no tool "${call.tool}". Tools: ${ports.tools.map((one) => one.name).join(', ')}.` };
+  let args: Record<string, unknown> | null = call.arguments;
+  if (call.argumentsBlob !== null) {
+    const bytes = await ports.readBlob(call.argumentsBlob);
+    args = bytes === null ? null : (JSON.parse(new TextDecoder().decode(bytes)) as Record<string, unknown>);
+  }
+  if (args === null) return { problem: 'The arguments of this call are no longer stored. Call it again.' };
+  return tool.prepare(args);
+}
+
+/** Takes one call to its end, or to a question that is answered while we wait. */
+async function one(ports: CallPorts, call: ToolCall, bound: Bound | null, signal: AbortSignal): Promise<void> {
+  if (bound === null) {
+    const prepared = await prepare(ports, call);
+    const problem = 'problem' in prepared ? prepared.problem : 'The call could not be understood.';
+    return end(ports, call.callId, { outcome: 'failed', content: [{ type: 'text', text: problem }] });
+  }
+  const { verdict } = bound;
+  if (verdict.verdict === 'refuse')
+    return end(ports, call.callId, { outcome: 'denied', content: [{ type: 'text', text: verdict.reason }] });
+  if (call.approval?.decision === 'deny') return end(ports, call.callId, deniedBy(call));
+  if (verdict.verdict === 'run' || call.approval?.decision === 'allow') {
+    // A call that waited is started even where the mode was changed meanwhile to one that runs everything: only its answer counts.
+    if (call.state === 'waiting') return waitForAnswer(ports, call.callId, signal);
+    return execute(ports, call, bound.prepared, signal);
+  }
+  if (ports.unattended !== null) {
+    const text = `${verdict.reason} ${ports.unattended}`;
+    return end(ports, call.callId, { outcome: 'denied', content: [{ type: 'text', text }] });
+  }
+  if (call.state === 'requested') await ask(ports, call.callId, verdict);
+  return waitForAnswer(ports, call.callId, signal);
+}
+
+function deniedBy(call: ToolCall): CallEnd {
+  const note = call.approval?.note;
+  return {
+    outcome: 'denied',
+    content: [{ type: 'text', text: `Denied by the person; it did not run.${note ? ` They say: ${note}` : ''}` }],
+  };
+}
+
+async function ask(ports: CallPorts, callId: CallId, verdict: Extract<Verdict, { verdict: 'ask' }>): Promise<void> {
+  await ports.transact((conversation) => {
+    const approvalId = `apr_${conversation.counts.approvals + 1}` as ApprovalId;
+    const { reason, caution, rulePattern, preview } = verdict;
+    return {
+      events: [
+        {
+          type: 'approval.requested',
+          approvalId,
+          callId,
+          reason,
+          caution,
+          rulePattern,
+          ...(preview === null ? {} : { preview }),
+        },
+      ],
+      result: undefined,
+    };
+  });
+}
+
+async function waitForAnswer(ports: CallPorts, callId: CallId, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    const conversation = ports.conversation();
+    if (!conversation.approvals.some((approval) => approval.callId === callId)) return;
+    await ports.changed(conversation.seq, signal);
+  }
+}
+
+async function execute(ports: CallPorts, call: ToolCall, prepared: PreparedCall, signal: AbortSignal): Promise<void> {
+  await ports.transact(() => ({ events: [{ type: 'tool-call.started', callId: call.callId }], result: undefined }));
+  const output = new OutputWriter(call.callId, (events) => ports.transact(() => ({ events, result: undefined })));
+  let ended = false;
+  const environment: ToolEnvironment = {
+    ...ports.environment,
+    output: (text) => {
+      if (!ended) output.add(text);
+    },
+  };
+  const work = prepared.execute(environment, signal).catch((error: unknown): ToolResult => {
+    return { outcome: 'failed', content: [{ type: 'text', text: `The tool failed: ${messageOf(error)}` }] };
+  });
+  const result = await Promise.race([work, graceAfter(signal, work)]);
+  ended = true;
+  const last = await output.finish();
+  if (result === null || signal.aborted) {
+    // Closing writes this call's end, from the output that is durable by then.
+    if (last.length > 0) await ports.transact(() => ({ events: last, result: undefined }));
+    signal.throwIfAborted();
+  }
+  if (result !== null) await end(ports, call.callId, result, last);
+}
+
+/** Null once the signal has been aborted for `abortGraceMs` and the work has still not ended. */
+function graceAfter(signal: AbortSignal, work: Promise<unknown>): Promise<null> {
+  return new Promise((resolve) => {
+    let timer: NodeJS.Timeout | undefined;
+    const begin = () => {
+      timer = setTimeout(() => resolve(null), abortGraceMs);
+    };
+    if (signal.aborted) begin();
+    else signal.addEventListener('abort', begin, { once: true });
+    void work.finally(() => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', begin);
+    });
+  });
+}
+
+interface CallEnd {
+  outcome: CallOutcome;
+  content: ResultPart[];
+  details?: CallDetails;
+}
+
+/** Writes the call's end, with the last of its output in the same frame. */
+async function end(ports: CallPorts, callId: CallId, result: CallEnd, before: Draft[] = []): Promise<void> {
+  const content: ResultPart[] = [];
+  for (const part of result.content) {
+    if (part.type === 'text' && Buffer.byteLength(part.text) > maxInlineFieldBytes) {
+      content.push({ type: 'text-blob', blob: await ports.environment.storeBlob(Buffer.from(part.text)) });
+    } else content.push(part);
+  }
+  const { details } = result;
+  await ports.transact(() => ({
+    events: [
+      ...before,
+      {
+        type: 'tool-call.ended',
+        callId,
+        outcome: result.outcome,
+        content,
+        ...(details === undefined ? {} : { details }),
+      },
+    ],
+    result: undefined,
+  }));
+}

@@ -1,0 +1,92 @@
+/** Handlers of the session.* and approval.* commands: from the parameters of a message to the face of the runtime. */
+import type { CommandName, Params, Result } from '#protocol/command.ts';
+import { RequestError } from '#protocol/errors.ts';
+import type { CommandMark } from '#protocol/event.ts';
+import { condense } from '#protocol/conversation/condense.ts';
+import type { CommandId, ProjectId, SessionId } from '#protocol/values/ids.ts';
+import type { Project } from '#protocol/values/project.ts';
+import { digestOf } from '../base/digest.ts';
+import type { Catalog } from '../session/catalog.ts';
+import type { Agent } from './agent.ts';
+import type { Agents } from './agents.ts';
+
+type Handled =
+  Exclude<Extract<CommandName, `session.${string}`>, 'session.subscribe' | 'session.unsubscribe'> | 'approval.answer';
+export type SessionHandlers = {
+  readonly [Name in Handled]: (params: Params<Name>, caller: { readonly name: string }) => Promise<Result<Name>>;
+};
+
+export interface SessionCommandPorts {
+  agents: Agents;
+  catalog: Catalog;
+  /** The project, shown or not. Throws `not_found`. */
+  project(projectId: ProjectId): Project;
+  defaultModel(): string;
+}
+
+/** Rows of a page of the list where the client names no number. */
+const defaultPage = 100;
+
+export function sessionHandlers({ agents, catalog, project, defaultModel }: SessionCommandPorts): SessionHandlers {
+  /** Runs a command on a session's agent, marked with its id and the digest of its parameters. */
+  const on = async (
+    params: { commandId: CommandId; sessionId: SessionId },
+    act: (agent: Agent, mark: CommandMark) => Promise<number>,
+  ) => {
+    const agent = await agents.agent(params.sessionId);
+    return { seq: await act(agent, { id: params.commandId, digest: digestOf(params) }) };
+  };
+  return {
+    'session.list': async ({ projectId, limit, after }) => {
+      await agents.lookAround();
+      return catalog.list({ projectId, limit: limit ?? defaultPage, after });
+    },
+    'session.create': async (params) => {
+      const { sessionId, model, mode, input, commandId } = params;
+      const chosen = project(params.projectId);
+      const request = {
+        sessionId,
+        project: chosen,
+        folder: chosen.path,
+        model: model ?? defaultModel(),
+        mode: mode ?? ('ask' as const),
+        input: input ?? null,
+      };
+      return { seq: await agents.create(request, { id: commandId, digest: digestOf(params) }) };
+    },
+    'session.fork': async (params) => {
+      const mark = { id: params.commandId, digest: digestOf(params) };
+      return { seq: await agents.fork(params.sessionId, params.upTo, params.newSessionId, mark) };
+    },
+    'session.page': async ({ sessionId, before }) => {
+      const source = await agents.source(sessionId);
+      try {
+        const { base, events } = await source.page(before);
+        return { base, events: condense(events) };
+      } finally {
+        source.release();
+      }
+    },
+    'session.submit': (params) => {
+      const origin = 'person' as const;
+      return on(params, (agent, mark) => agent.submit({ target: params.target, parts: params.parts, origin }, mark));
+    },
+    'session.edit-input': (params) => on(params, (agent, mark) => agent.editInput(params.inputId, params.parts, mark)),
+    'session.move-input': (params) => on(params, (agent, mark) => agent.moveInput(params.inputId, params, mark)),
+    'session.withdraw-input': (params) => on(params, (agent, mark) => agent.withdrawInput(params.inputId, mark)),
+    'session.pause': (params) => on(params, (agent, mark) => agent.pause(mark)),
+    'session.resume': (params) => on(params, (agent, mark) => agent.resume(mark)),
+    'session.abort': (params) => on(params, (agent, mark) => agent.abort(mark)),
+    'session.configure': (params) => on(params, (agent, mark) => agent.configure(params, mark)),
+    'session.rename': (params) => on(params, (agent, mark) => agent.rename(params.title.trim(), mark)),
+    'approval.answer': (params, caller) => {
+      if (params.decision === 'deny' && params.scope !== 'once') {
+        throw new RequestError('invalid_params', 'A denial is for this call alone; use scope "once".');
+      }
+      const { approvalId, decision, scope, note } = params;
+      return on(params, (agent, mark) =>
+        agent.answer({ approvalId, decision, scope, note, arguments: params.arguments, by: caller.name }, mark),
+      );
+    },
+  };
+}

@@ -1,0 +1,244 @@
+/**
+ * Pure decisions: conversation -> events. They run one after another in `Session.transact`, so what one sees, the next sees changed; that queue
+ * is the only gate, and it needs no lock. Invariants:
+ *   D1  an acknowledged input is claimed exactly once, or withdrawn, or still waits
+ *   D2  a repeat of a command changes nothing and gets the first answer; the same id with other parameters is a conflict
+ *   D3  a turn ends only in the same decision that sees no next-step input waiting
+ */
+import { claimable } from '#protocol/conversation/inbox.ts';
+import { commandMemoryMs, type Conversation, type Step, type Turn } from '#protocol/conversation/conversation.ts';
+import { RequestError } from '#protocol/errors.ts';
+import type { CommandMark, Draft } from '#protocol/event.ts';
+import type { InputOrigin, InputTarget } from '#protocol/events/input.ts';
+import type { ApprovalScope } from '#protocol/events/approval.ts';
+import type { InputPart } from '#protocol/values/content.ts';
+import { timeOfId, type ApprovalId, type InputId, type StepId, type TurnId } from '#protocol/values/ids.ts';
+import type { JsonObject } from '#protocol/values/json.ts';
+import type { Effort, Mode } from '#protocol/values/model.ts';
+import type { Failure } from '#protocol/values/outcome.ts';
+
+/** The seq of the first answer where the command is a repeat, null where it is new. Throws `conflict` or `stale`. */
+export function repeated(conversation: Conversation, command: CommandMark, now: number): number | null {
+  const known = conversation.commands.find((one) => one.id === command.id);
+  if (known !== undefined) {
+    if (known.digest === command.digest) return known.seq;
+    throw new RequestError(
+      'conflict',
+      'This command id was used before with other parameters. Ask again with a new id.',
+    );
+  }
+  if (timeOfId(command.id) < now - commandMemoryMs) {
+    throw new RequestError(
+      'stale',
+      'This command was made more than a day ago, so it is not known whether it was carried out. Look, then ask again.',
+    );
+  }
+  return null;
+}
+
+export interface Submission {
+  inputId: InputId;
+  target: InputTarget;
+  parts: InputPart[];
+  origin: InputOrigin;
+}
+
+export function decideSubmit(input: Submission, command: CommandMark): Draft[] {
+  return [
+    {
+      type: 'input.queued',
+      command,
+      inputId: input.inputId,
+      target: input.target,
+      parts: input.parts,
+      origin: input.origin,
+    },
+  ];
+}
+
+export function decideEditInput(
+  conversation: Conversation,
+  inputId: InputId,
+  parts: InputPart[],
+  command: CommandMark,
+): Draft[] {
+  requireWaiting(conversation, inputId);
+  return [{ type: 'input.edited', command, inputId, parts }];
+}
+
+export function decideMoveInput(
+  conversation: Conversation,
+  inputId: InputId,
+  to: { target?: InputTarget | undefined; before?: InputId | null | undefined },
+  command: CommandMark,
+): Draft[] {
+  requireWaiting(conversation, inputId);
+  if (to.before != null) requireWaiting(conversation, to.before);
+  return [
+    {
+      type: 'input.moved',
+      command,
+      inputId,
+      ...(to.target === undefined ? {} : { target: to.target }),
+      ...(to.before === undefined ? {} : { before: to.before }),
+    },
+  ];
+}
+
+export function decideWithdrawInput(conversation: Conversation, inputId: InputId, command: CommandMark): Draft[] {
+  requireWaiting(conversation, inputId);
+  return [{ type: 'input.withdrawn', command, inputId, reason: 'The person took it back.' }];
+}
+
+function requireWaiting(conversation: Conversation, inputId: InputId): void {
+  if (conversation.inbox.some((one) => one.inputId === inputId)) return;
+  throw new RequestError('conflict', 'This input no longer waits: it was taken up by a turn, or withdrawn.');
+}
+
+/** What the driver does next. `step`: a step is open without a reply. `calls`: its reply is complete, calls may be left. `rest`: nothing to do. */
+export type Next =
+  { do: 'step'; turnId: TurnId; stepId: StepId } | { do: 'calls'; stepId: StepId } | { do: 'rest'; paused: boolean };
+
+export interface NextOptions {
+  /** The model that a step takes where the session has none set. */
+  defaultModel: string;
+  pausing: boolean;
+  /** True once after a wake: input that waits behind an aborted, failed or interrupted turn is taken up only then. */
+  woken: boolean;
+  maxSteps: number;
+}
+
+/** Ends the turn, or opens its next step, or opens a turn, in one decision with the claim (D1, D3). */
+export function decideNext(conversation: Conversation, options: NextOptions): { events: Draft[]; next: Next } {
+  const { active } = conversation;
+  if (active === null) return decideTurnStart(conversation, options);
+  if (active.step !== null) {
+    if (active.step.reply !== null) return { events: [], next: { do: 'calls', stepId: active.step.stepId } };
+    return { events: [], next: { do: 'step', turnId: active.turnId, stepId: active.step.stepId } };
+  }
+  if (active.paused) return { events: [], next: { do: 'rest', paused: true } };
+  const steering = conversation.inbox.some((one) => one.target === 'next-step');
+  const goesOn = steering || active.steps.length === 0 || lastStepCalled(active);
+  if (options.pausing && (goesOn || conversation.inbox.length > 0)) {
+    return { events: [{ type: 'turn.paused', turnId: active.turnId }], next: { do: 'rest', paused: true } };
+  }
+  if (!goesOn) return endTurnAndGoOn(conversation, options);
+  if (active.omittedSteps + active.steps.length >= options.maxSteps) {
+    const failure: Failure = {
+      code: 'step_limit',
+      message: `The turn took ${options.maxSteps} steps, which is the limit. Everything is kept; send a message to go on.`,
+    };
+    return {
+      events: [{ type: 'turn.ended', turnId: active.turnId, outcome: 'failed', failure }],
+      next: { do: 'rest', paused: false },
+    };
+  }
+  return openStep(conversation, active.turnId, false, options);
+}
+
+function lastStepCalled(turn: Turn): boolean {
+  const last: Step | undefined = turn.steps.at(-1);
+  return last !== undefined && last.outcome === 'completed' && last.calls.length > 0;
+}
+
+function endTurnAndGoOn(conversation: Conversation, options: NextOptions): { events: Draft[]; next: Next } {
+  const turn = conversation.active;
+  if (turn === null) return decideTurnStart(conversation, options);
+  const ended: Draft = { type: 'turn.ended', turnId: turn.turnId, outcome: 'completed' };
+  const after = decideTurnStart({ ...conversation, active: null, lastOutcome: 'completed' }, options);
+  return { events: [ended, ...after.events], next: after.next };
+}
+
+function decideTurnStart(conversation: Conversation, options: NextOptions): { events: Draft[]; next: Next } {
+  const waits = claimable(conversation.inbox, true).length > 0;
+  const wentWell = conversation.lastOutcome === null || conversation.lastOutcome === 'completed';
+  if (!waits || (!wentWell && !options.woken)) return { events: [], next: { do: 'rest', paused: false } };
+  const turnId = `trn_${conversation.counts.turns + 1}` as TurnId;
+  const step = openStep(conversation, turnId, true, options);
+  return { events: [{ type: 'turn.started', turnId }, ...step.events], next: step.next };
+}
+
+function openStep(
+  conversation: Conversation,
+  turnId: TurnId,
+  first: boolean,
+  options: NextOptions,
+): { events: Draft[]; next: Next } {
+  const stepId = `stp_${conversation.counts.steps + 1}` as StepId;
+  const { settings } = conversation;
+  const inputIds = claimable(conversation.inbox, first).map((one) => one.inputId);
+  const events: Draft[] = [
+    {
+      type: 'step.started',
+      turnId,
+      stepId,
+      model: settings.model ?? options.defaultModel,
+      effort: settings.effort,
+      mode: settings.mode,
+    },
+  ];
+  if (inputIds.length > 0) events.push({ type: 'input.claimed', stepId, inputIds });
+  return { events, next: { do: 'step', turnId, stepId } };
+}
+
+/** A person's answer to an open approval. A dead one says what became of it. */
+export function decideAnswer(
+  conversation: Conversation,
+  answer: {
+    approvalId: ApprovalId;
+    decision: 'allow' | 'deny';
+    scope: ApprovalScope;
+    by: string;
+    note?: string | undefined;
+    arguments?: JsonObject | undefined;
+  },
+  command: CommandMark,
+): Draft[] {
+  const open = conversation.approvals.find((one) => one.approvalId === answer.approvalId);
+  if (open === undefined)
+    throw new RequestError('conflict', `This request is no longer open: ${becameOf(conversation, answer.approvalId)}`);
+  if (open.caution && answer.decision === 'allow' && answer.scope !== 'once') {
+    throw new RequestError(
+      'invalid_params',
+      'This can only be allowed once: it is destructive, or not understood well enough for a rule.',
+    );
+  }
+  return [
+    {
+      type: 'approval.resolved',
+      command,
+      approvalId: answer.approvalId,
+      decision: answer.decision,
+      scope: answer.scope,
+      by: answer.by,
+      ...(answer.note === undefined || answer.note === '' ? {} : { note: answer.note }),
+      ...(answer.arguments === undefined ? {} : { arguments: answer.arguments }),
+    },
+  ];
+}
+
+function becameOf(conversation: Conversation, approvalId: ApprovalId): string {
+  const steps = [...conversation.turns, ...(conversation.active === null ? [] : [conversation.active])].flatMap(
+    (turn) => [...turn.steps, ...(turn.step === null ? [] : [turn.step])],
+  );
+  const approval = steps
+    .flatMap((step) => step.calls)
+    .find((call) => call.approval?.approvalId === approvalId)?.approval;
+  if (approval == null) return 'it belongs to an earlier turn.';
+  if (approval.decision === 'withdrawn') return `it was withdrawn. ${approval.note ?? ''}`.trim();
+  return `it was ${approval.decision === 'allow' ? 'allowed' : 'denied'} by ${approval.by ?? 'somebody'}.`;
+}
+
+export function decideConfigure(
+  conversation: Conversation,
+  settings: { model?: string | undefined; effort?: Effort | null | undefined; mode?: Mode | undefined },
+  command: CommandMark,
+): Draft[] {
+  const now = conversation.settings;
+  const changed = {
+    ...(settings.model === undefined || settings.model === now.model ? {} : { model: settings.model }),
+    ...(settings.effort === undefined || settings.effort === now.effort ? {} : { effort: settings.effort }),
+    ...(settings.mode === undefined || settings.mode === now.mode ? {} : { mode: settings.mode }),
+  };
+  return Object.keys(changed).length === 0 ? [] : [{ type: 'session.configured', command, ...changed }];
+}

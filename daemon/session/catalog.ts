@@ -1,0 +1,206 @@
+/**
+ * Which sessions exist, as rows for lists. Everything here is told by the logs: the database can be deleted at any time, and a row whose log
+ * has changed behind our back (another length) is made anew from the log's tail. One unreadable log is a row with its error; it hides no other.
+ */
+import { readdir, rm, stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import type { SessionSummary } from '#protocol/commands/session-values.ts';
+import type { ProjectId, SessionId } from '#protocol/values/ids.ts';
+import { messageOf } from '../base/errors.ts';
+import { openDatabase, type Database } from '../base/database.ts';
+import type { HomePaths } from '../base/files.ts';
+import { LogIndex } from '../log/index-file.ts';
+import { History } from './history.ts';
+import { logSuffix, placeInHome } from './place.ts';
+import { summarise } from './summary.ts';
+
+const schema = `
+  CREATE TABLE IF NOT EXISTS session (
+    sessionId TEXT PRIMARY KEY, projectId TEXT, updatedAt REAL NOT NULL, hidden INTEGER NOT NULL,
+    bytes INTEGER NOT NULL, summary TEXT NOT NULL);
+  CREATE INDEX IF NOT EXISTS by_time ON session (updatedAt DESC, sessionId);
+  PRAGMA user_version = 1;`;
+
+export class Catalog {
+  readonly #home: HomePaths;
+  readonly #defaultModel: () => string;
+  #database: Database;
+
+  private constructor(home: HomePaths, database: Database, defaultModel: () => string) {
+    this.#home = home;
+    this.#database = database;
+    this.#defaultModel = defaultModel;
+  }
+
+  /** A database that cannot be used is deleted and made anew. */
+  static async open(home: HomePaths, defaultModel: () => string): Promise<Catalog> {
+    return new Catalog(home, await openRebuildable(home.index), defaultModel);
+  }
+
+  /** Puts a row; `bytes`: the log's length that it was made at, or -1 while the session is open and the row is kept by its writer. */
+  put(summary: SessionSummary, bytes: number, hidden: boolean): void {
+    this.#database
+      .prepare(
+        `INSERT INTO session (sessionId, projectId, updatedAt, hidden, bytes, summary) VALUES (?, ?, ?, ?, ?, ?)
+         ON CONFLICT (sessionId) DO UPDATE SET projectId = excluded.projectId, updatedAt = excluded.updatedAt,
+           hidden = excluded.hidden, bytes = excluded.bytes, summary = excluded.summary`,
+      )
+      .run(summary.sessionId, summary.projectId, summary.updatedAt, hidden ? 1 : 0, bytes, JSON.stringify(summary));
+  }
+
+  get(sessionId: SessionId): SessionSummary | null {
+    const row = this.#database.prepare('SELECT summary FROM session WHERE sessionId = ?').get(sessionId);
+    return row === undefined ? null : (JSON.parse(row['summary'] as string) as SessionSummary);
+  }
+
+  /** Newest activity first. `after` is the `next` of the page before. */
+  list(options: { projectId?: ProjectId | undefined; limit: number; after?: string | undefined }): {
+    sessions: SessionSummary[];
+    next: string | null;
+  } {
+    const [time, id] = options.after === undefined ? [Number.MAX_VALUE, ''] : splitPosition(options.after);
+    const where = options.projectId === undefined ? '' : 'AND projectId = ?';
+    const rows = this.#database
+      .prepare(
+        `SELECT sessionId, updatedAt, summary FROM session
+         WHERE hidden = 0 AND (updatedAt < ? OR (updatedAt = ? AND sessionId > ?)) ${where}
+         ORDER BY updatedAt DESC, sessionId LIMIT ?`,
+      )
+      .all(time, time, id, ...(options.projectId === undefined ? [] : [options.projectId]), options.limit + 1);
+    const page = rows.slice(0, options.limit);
+    const last = page.at(-1);
+    return {
+      sessions: page.map((row) => JSON.parse(row['summary'] as string) as SessionSummary),
+      next:
+        rows.length > page.length && last !== undefined
+          ? `${last['updatedAt'] as number} ${last['sessionId'] as string}`
+          : null,
+    };
+  }
+
+  count(): number {
+    return this.#database.prepare('SELECT count(*) AS n FROM session WHERE hidden = 0').get()?.['n'] as number;
+  }
+
+  /** Sessions that were open when the catalogue was last written: their writers may have been killed. */
+  open(): SessionId[] {
+    return this.#database
+      .prepare('SELECT sessionId FROM session WHERE bytes = -1')
+      .all()
+      .map((row) => row['sessionId'] as SessionId);
+  }
+
+  /** Sessions that rest in the middle of a turn or have input waiting: from their rows. */
+  unfinished(): SessionSummary[] {
+    return this.#database
+      .prepare(
+        `SELECT summary FROM session WHERE hidden = 0 AND summary ->> '$.state' NOT IN ('idle', 'failed', 'interrupted')`,
+      )
+      .all()
+      .map((row) => JSON.parse(row['summary'] as string) as SessionSummary);
+  }
+
+  /**
+   * Looks at the folder: returns the sessions whose row is missing or no longer true (but for `except`, whose writers are in this process), and
+   * drops rows whose log is gone.
+   */
+  async changed(except: ReadonlySet<SessionId>): Promise<SessionId[]> {
+    const known = new Map(
+      this.#database
+        .prepare('SELECT sessionId, bytes FROM session')
+        .all()
+        .map((row) => [row['sessionId'] as SessionId, row['bytes'] as number]),
+    );
+    const names = await readdir(this.#home.sessions);
+    const changed: SessionId[] = [];
+    for (const name of names) {
+      if (!name.endsWith(logSuffix)) continue;
+      const sessionId = basename(name, logSuffix) as SessionId;
+      const bytes = known.get(sessionId);
+      known.delete(sessionId);
+      if (except.has(sessionId)) continue;
+      const found = await stat(placeInHome(this.#home, sessionId).log).catch(() => null);
+      if (found !== null && found.size !== bytes) changed.push(sessionId);
+    }
+    for (const sessionId of known.keys())
+      if (!except.has(sessionId)) this.#database.prepare('DELETE FROM session WHERE sessionId = ?').run(sessionId);
+    return changed;
+  }
+
+  /** Makes a session's row from its log, without writing to the log. `owner`: who else writes it just now. */
+  async refresh(sessionId: SessionId, owner: string | null): Promise<SessionSummary> {
+    const place = placeInHome(this.#home, sessionId);
+    const { size } = await stat(place.log);
+    const index = await LogIndex.openForReading(place.log);
+    const history = new History(place.log, index);
+    try {
+      let problem: string | null = null;
+      const { conversation } = await history.fold(await history.baseBefore(Infinity), (damage) => {
+        problem ??= damage.torn ? null : `Its log is damaged at bytes ${damage.from} to ${damage.to}: ${damage.reason}`;
+      });
+      const driver =
+        owner !== null && conversation.active !== null ? 'running' : conversation.active === null ? 'idle' : 'paused';
+      const summary = summarise(sessionId, conversation, {
+        driver,
+        defaultModel: this.#defaultModel(),
+        problem,
+        owner,
+      });
+      this.put(summary, size, conversation.session?.deleted ?? false);
+      return summary;
+    } catch (error) {
+      const summary = unreadable(sessionId, messageOf(error));
+      this.put(summary, size, false);
+      return summary;
+    } finally {
+      await history.close();
+    }
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+}
+
+function splitPosition(position: string): [number, string] {
+  const [time = '', id = ''] = position.split(' ');
+  return [Number(time), id];
+}
+
+function unreadable(sessionId: SessionId, problem: string): SessionSummary {
+  return {
+    sessionId,
+    projectId: null,
+    title: 'Unreadable session',
+    createdAt: 0,
+    updatedAt: 0,
+    seq: 0,
+    state: 'failed',
+    driver: 'idle',
+    model: null,
+    mode: 'ask',
+    lastOutcome: null,
+    activity: null,
+    requests: [],
+    archived: false,
+    problem,
+    owner: null,
+  };
+}
+
+async function openRebuildable(path: string): Promise<Database> {
+  for (let attempt = 1; ; attempt += 1) {
+    let database: Database | null = null;
+    try {
+      database = openDatabase(path);
+      database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;');
+      database.exec(schema);
+      database.prepare('SELECT count(*) FROM session WHERE bytes > 0 AND summary IS NOT NULL').get();
+      return database;
+    } catch (error) {
+      database?.close();
+      if (attempt > 1) throw error;
+      for (const suffix of ['', '-wal', '-shm']) await rm(`${path}${suffix}`, { force: true });
+    }
+  }
+}

@@ -1,0 +1,175 @@
+/**
+ * The reading half of a session: any range of its log, the tail, a page of earlier history, the whole. Works on a log that is being written
+ * (up to the writer's end), on one that another process writes, and on a damaged one: what can be read is shown, before and after the damage.
+ * What it costs depends on what is asked for, not on the length of the log, as far as the index reaches.
+ */
+import { atStepBoundary, toBase } from '#protocol/conversation/base.ts';
+import { condense } from '#protocol/conversation/condense.ts';
+import { emptyConversation, type Conversation } from '#protocol/conversation/conversation.ts';
+import { reduce } from '#protocol/conversation/reduce.ts';
+import type { SessionEvent } from '#protocol/event.ts';
+import type { JsonValue } from '#protocol/values/json.ts';
+import { pageBytes } from '../base/limits.ts';
+import type { StoredEvent } from '../log/codec.ts';
+import { LogIndex } from '../log/index-file.ts';
+import { readEvents, walkHeaders, type Damage, type LogPlace } from '../log/reader.ts';
+
+/** A base with its place: `decoded` is the length of the log before it, in characters of JSON Lines. */
+export interface Base extends LogPlace {
+  readonly conversation: Conversation;
+  readonly decoded: number;
+}
+
+const start: Base = { offset: 0, seq: 0, decoded: 0, conversation: emptyConversation };
+
+/** Takes a base wherever the log has grown by a page and the conversation stands between two steps. Shared by writing and rebuilding. */
+export class BaseTaker {
+  #last: Base;
+  #decoded: number;
+
+  constructor(from: Base) {
+    this.#last = from;
+    this.#decoded = from.decoded;
+  }
+
+  /** After each frame: a new base where one is due, else null. */
+  afterFrame(conversation: Conversation, end: number, characters: number): Base | null {
+    this.#decoded += characters;
+    if (this.#decoded - this.#last.decoded < pageBytes || !atStepBoundary(conversation)) return null;
+    this.#last = { offset: end, seq: conversation.seq, decoded: this.#decoded, conversation: toBase(conversation) };
+    return this.#last;
+  }
+}
+
+export class History {
+  readonly #path: string;
+  readonly #index: LogIndex;
+  /** The byte that may be read up to; undefined: the file's end. */
+  readonly #until: () => number | undefined;
+
+  constructor(path: string, index: LogIndex, until: () => number | undefined = () => undefined) {
+    this.#path = path;
+    this.#index = index;
+    this.#until = until;
+  }
+
+  /** The newest base at or before a seq. */
+  async baseBefore(seq: number): Promise<Base> {
+    const entry = await this.#index.find(seq);
+    if (entry === null) return start;
+    const { conversation, decoded } = entry.base as unknown as Pick<Base, 'conversation' | 'decoded'>;
+    return { offset: entry.offset, seq: entry.seq, conversation, decoded };
+  }
+
+  async remember(base: Base): Promise<void> {
+    const { conversation, decoded } = base;
+    await this.#index.append({
+      seq: base.seq,
+      offset: base.offset,
+      base: { conversation, decoded } as unknown as JsonValue,
+    });
+  }
+
+  /** Events after `after`, at least one where there is one, until about `maxCharacters` of JSON. */
+  async read(after: number, maxCharacters: number): Promise<SessionEvent[]> {
+    const events: SessionEvent[] = [];
+    let characters = 0;
+    for await (const { event, line } of this.stored(await this.baseBefore(after), after)) {
+      events.push(event);
+      characters += line.length;
+      if (characters >= maxCharacters) break;
+    }
+    return events;
+  }
+
+  /** Every stored event after `after`, from a place on; damage is passed to `damaged` and reading goes on behind it. */
+  async *stored(
+    from: LogPlace,
+    after: number,
+    upTo = Infinity,
+    damaged?: (damage: Damage) => void,
+  ): AsyncGenerator<StoredEvent> {
+    const until = this.#until();
+    for await (const found of readEvents(this.#path, from, until === undefined ? {} : { until })) {
+      if (found.kind === 'damage') {
+        damaged?.(found);
+        continue;
+      }
+      if (found.firstSeq + found.count - 1 <= after) continue;
+      if (found.firstSeq > upTo) return;
+      for (const stored of found.events) if (stored.event.seq > after && stored.event.seq <= upTo) yield stored;
+    }
+  }
+
+  /** A base with at least `tailCharacters` of log behind it, so that a screen opens on something: from its seq on the reader reads. */
+  async tail(tailCharacters: number): Promise<Conversation> {
+    const newest = await this.baseBefore(Infinity);
+    if (newest.seq === 0) return newest.conversation;
+    const behind = await this.#charactersBehind(newest, tailCharacters);
+    return behind >= tailCharacters ? newest.conversation : (await this.baseBefore(newest.seq - 1)).conversation;
+  }
+
+  async #charactersBehind(base: Base, enough: number): Promise<number> {
+    let characters = 0;
+    for await (const { line } of this.stored(base, base.seq)) {
+      characters += line.length;
+      if (characters >= enough) break;
+    }
+    return characters;
+  }
+
+  /** The page of whole steps that ends just before a seq which is a base's (`base.seq + 1`). */
+  async page(before: number): Promise<{ base: Conversation; events: SessionEvent[] }> {
+    const base = await this.baseBefore(before - 2);
+    const events: SessionEvent[] = [];
+    for await (const { event } of this.stored(base, base.seq, before - 1)) events.push(event);
+    return { base: base.conversation, events: condense(events) };
+  }
+
+  /** Folds from a base to the end of what can be read. Bases that are due on the way are remembered. */
+  async fold(
+    from: Base,
+    damaged?: (damage: Damage) => void,
+  ): Promise<{ conversation: Conversation; taker: BaseTaker; place: LogPlace }> {
+    const taker = new BaseTaker(from);
+    let { conversation } = from;
+    let place: LogPlace = { offset: from.offset, seq: from.seq };
+    const until = this.#until();
+    for await (const found of readEvents(this.#path, from, until === undefined ? {} : { until })) {
+      if (found.kind === 'damage') {
+        damaged?.(found);
+        continue;
+      }
+      let characters = 0;
+      for (const { event, line } of found.events) {
+        conversation = reduce(conversation, event);
+        characters += line.length + 1;
+      }
+      place = { offset: found.end, seq: conversation.seq };
+      const due = taker.afterFrame(conversation, found.end, characters);
+      if (due !== null) await this.remember(due);
+    }
+    return { conversation, taker, place };
+  }
+
+  /** Where the log ends now, looking on from a place; only headers are read. */
+  async end(from: LogPlace): Promise<LogPlace> {
+    let place = from;
+    for await (const found of walkHeaders(this.#path, from)) {
+      if (found.kind === 'frame') place = { offset: found.end, seq: found.firstSeq + found.count - 1 };
+    }
+    return place;
+  }
+
+  /** Everything up to a base, folded from the start: what a conversation that began there leaves out. */
+  async before(baseSeq: number): Promise<Conversation> {
+    let conversation = emptyConversation;
+    for await (const { event } of this.stored({ offset: 0, seq: 0 }, 0, baseSeq))
+      conversation = reduce(conversation, event);
+    return conversation;
+  }
+
+  close(): Promise<void> {
+    return this.#index.close();
+  }
+}

@@ -1,0 +1,38 @@
+/**
+ * What is done when a log was opened for writing and whoever wrote it last may have been killed: what was moving is closed by appending, what
+ * was at rest stays open. Doing it again changes nothing. Nothing is run again.
+ */
+import { atRest, openWork } from '#protocol/conversation/open.ts';
+import type { Draft } from '#protocol/event.ts';
+import { closeOpenWork } from './closing.ts';
+import type { Session } from './session.ts';
+
+export async function recover(session: Session, orphansEnded: number): Promise<void> {
+  const { repaired } = session;
+  await session.transact((conversation) => {
+    const events: Draft[] = [];
+    if (repaired !== null) {
+      const message = `The last write was cut by a crash (${repaired.reason}). Everything before it is whole; what was cut is kept in ${repaired.keptAt}.`;
+      events.push({ type: 'warning.raised', code: 'log_repaired', message });
+    }
+    if (orphansEnded > 0) {
+      const processes = orphansEnded === 1 ? 'One process' : `${orphansEnded} processes`;
+      events.push({
+        type: 'warning.raised',
+        code: 'orphans_ended',
+        message: `${processes} of an interrupted command still ran and were ended.`,
+      });
+    }
+    if (openWork(conversation) !== null && !atRest(conversation)) {
+      // The events above do not change what is open.
+      events.push(...closeOpenWork(conversation, 'crash'));
+      events.push({
+        type: 'warning.raised',
+        code: 'interrupted',
+        message:
+          'Alcove stopped in the middle of this turn. What had come is kept; nothing was run again. Send a message or press Continue to go on.',
+      });
+    }
+    return { events, result: undefined };
+  });
+}

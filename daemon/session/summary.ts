@@ -1,0 +1,65 @@
+/** Conversation -> the row that lists show. A projection: the same for a session that is open, closed, or only looked at. */
+import type { Conversation } from '#protocol/conversation/conversation.ts';
+import { stateOf, titleOf } from '#protocol/conversation/status.ts';
+import type { DriverState, SessionSummary } from '#protocol/commands/session-values.ts';
+import type { SessionId } from '#protocol/values/ids.ts';
+
+export function summarise(
+  sessionId: SessionId,
+  conversation: Conversation,
+  now: { driver: DriverState; defaultModel: string | null; problem: string | null; owner: string | null },
+): SessionSummary {
+  const { session, settings } = conversation;
+  return {
+    sessionId,
+    projectId: session?.project.projectId ?? null,
+    title: titleOf(conversation),
+    createdAt: session?.createdAt ?? conversation.at,
+    updatedAt: conversation.at,
+    seq: conversation.seq,
+    state: stateOf(conversation, now.driver),
+    driver: now.driver,
+    model: settings.model ?? now.defaultModel,
+    mode: settings.mode,
+    lastOutcome: conversation.lastOutcome,
+    activity: activityOf(conversation),
+    requests: conversation.approvals.map((approval) => ({
+      approvalId: approval.approvalId,
+      at: approval.at,
+      tool: approval.tool,
+      title: approval.title,
+      target: approval.target,
+      reason: approval.reason,
+      caution: approval.caution,
+      rulePattern: approval.rulePattern,
+      arguments: approval.arguments,
+      preview: approval.preview,
+    })),
+    archived: session?.archived ?? false,
+    problem: now.problem,
+    owner: now.owner,
+  };
+}
+
+/** The running tool and its target, else what the reply is doing, else what the last turn changed. */
+function activityOf(conversation: Conversation): string | null {
+  const step = conversation.active?.step;
+  if (!step) {
+    const changed = conversation.turns.at(-1)?.changed ?? [];
+    if (changed.length === 0) return null;
+    const added = changed.reduce((sum, file) => sum + file.added, 0);
+    const removed = changed.reduce((sum, file) => sum + file.removed, 0);
+    return `${changed.length} ${changed.length === 1 ? 'file' : 'files'} +${added} −${removed}`;
+  }
+  const call = step.calls.find((one) => one.state === 'running');
+  if (call !== undefined) return [call.display.title, oneLine(call.display.target)].filter(Boolean).join(' ');
+  if (step.reply !== null) return null;
+  const part = step.parts.at(-1);
+  if (part === undefined) return step.retries.length > 0 ? 'waits to try again' : 'asks the model';
+  return part.kind === 'reasoning' ? 'thinks' : part.kind === 'text' ? 'writes' : `prepares ${part.tool ?? 'a tool'}`;
+}
+
+function oneLine(text: string | undefined): string {
+  const line = text?.split('\n')[0]?.trim() ?? '';
+  return line.length > 80 ? `${line.slice(0, 79)}…` : line;
+}

@@ -1,0 +1,81 @@
+/**
+ * `settings.json` under the home: what a person writes by hand. Read at the start and whenever it has changed; a file that does not fit leaves the
+ * last good settings in force and says what is wrong.
+ *
+ *   { "providers": { "NAME": { "format": "openai-chat", "baseUrl": "https://…/v1", "keyEnv": "NAME_API_KEY", "models": ["…"] } },
+ *     "model": "NAME/model", "durability": "kernel" }
+ */
+import { readFile, stat } from 'node:fs/promises';
+import { misfit, z } from '#protocol/schema.ts';
+import { modelName } from '#protocol/values/model.ts';
+import { messageOf, systemCode } from '../../base/errors.ts';
+import { parseProviders, type ProviderSettings } from '../../llm/providers.ts';
+
+const document = z.looseObject({
+  /** The model that new sessions take. */
+  model: z.optional(modelName),
+  /** `power`: an input is acknowledged, and a tool started, only once the log is on the disk itself. */
+  durability: z.optional(z.enum(['kernel', 'power'])),
+  providers: z.optional(z.unknown()),
+});
+
+export interface Settings {
+  readonly providers: ReadonlyMap<string, ProviderSettings>;
+  readonly model: string | null;
+  readonly durability: 'kernel' | 'power';
+}
+
+const none: Settings = { providers: new Map(), model: null, durability: 'kernel' };
+
+export class SettingsFile {
+  readonly #path: string;
+  #value: Settings = none;
+  #problems: string[] = [];
+  #seen = '';
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  get value(): Settings {
+    return this.#value;
+  }
+
+  /** What is wrong with the file as it is now, a sentence each. */
+  get problems(): readonly string[] {
+    return this.#problems;
+  }
+
+  /** Reads the file where it has changed since it was last read. Returns whether it had. */
+  async refresh(): Promise<boolean> {
+    const found = await stat(this.#path).catch(() => null);
+    const seen = found === null ? 'missing' : `${found.mtimeMs} ${found.size} ${found.ino}`;
+    if (seen === this.#seen) return false;
+    this.#seen = seen;
+    await this.#read();
+    return true;
+  }
+
+  async #read(): Promise<void> {
+    let value: unknown;
+    try {
+      value = JSON.parse(await readFile(this.#path, 'utf8'));
+    } catch (error) {
+      if (systemCode(error) === 'ENOENT') {
+        this.#value = none;
+        this.#problems = [];
+      } else
+        this.#problems = [`${this.#path} could not be read (${messageOf(error)}); the settings before are in force.`];
+      return;
+    }
+    const problem = misfit(document, value);
+    if (problem !== null) {
+      this.#problems = [`${this.#path} does not fit (${problem}); the settings before are in force.`];
+      return;
+    }
+    const { model, durability, providers: rows } = value as z.infer<typeof document>;
+    const { providers, problems } = parseProviders(rows);
+    this.#value = { providers, model: model ?? null, durability: durability ?? 'kernel' };
+    this.#problems = problems.map((one) => `${this.#path}: ${one}`);
+  }
+}
