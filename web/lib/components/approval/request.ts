@@ -3,13 +3,17 @@
  * "Allow" beside something that is not wholly in view.
  */
 import type { OpenApproval } from '#protocol/conversation/conversation.ts';
+import type { BlobRef } from '#protocol/values/blob.ts';
 import type { JsonValue } from '#protocol/values/json.ts';
 
 /** The fields that both a conversation and a row of a list hold of an open approval. */
 export type Request = Pick<
   OpenApproval,
   'approvalId' | 'at' | 'tool' | 'title' | 'target' | 'reason' | 'caution' | 'rulePattern' | 'arguments' | 'preview'
->;
+> & {
+  /** Where the arguments are too long to come by themselves. A row of a list does not say. */
+  readonly argumentsBlob?: BlobRef | null;
+};
 
 /** The name of the argument that the target repeats word for word (a command, a path), or null. */
 export function targetArgument(request: Request): string | null {

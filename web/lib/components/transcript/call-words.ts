@@ -1,6 +1,7 @@
 /** How a tool call's life is said at the end of its line, and the text that it put out. */
 import type { ToolCall } from '#protocol/conversation/tool-call.ts';
 import { plainText } from '#protocol/values/content.ts';
+import { callOutcomeLabels } from '../../view/labels.ts';
 
 /** Null where all is well: then the duration says enough. */
 export function endWords(call: ToolCall): { words: string; tone: 'calm' | 'bad' | 'wait' } | null {
@@ -16,13 +17,12 @@ export function endWords(call: ToolCall): { words: string; tone: 'calm' | 'bad' 
   }
   switch (call.outcome) {
     case 'denied':
-      return { words: 'denied', tone: 'calm' };
     case 'skipped':
-      return { words: 'not run', tone: 'calm' };
+      return { words: callOutcomeLabels[call.outcome], tone: 'calm' };
     case 'interrupted':
-      return { words: 'interrupted', tone: 'bad' };
+      return { words: callOutcomeLabels.interrupted, tone: 'bad' };
     case 'failed':
-      return { words: `${failureWords(call)} · `, tone: 'bad' };
+      return { words: failureWords(call), tone: 'bad' };
     case 'completed':
     case null:
       return null;
@@ -31,10 +31,10 @@ export function endWords(call: ToolCall): { words: string; tone: 'calm' | 'bad' 
 
 function failureWords(call: ToolCall): string {
   const details = call.details;
-  if (details?.type !== 'command') return 'failed';
+  if (details?.type !== 'command') return callOutcomeLabels.failed;
   if (details.timedOut) return 'out of time';
   if (details.signal !== null) return `ended by ${details.signal}`;
-  return details.exitCode === null ? 'failed' : `exit ${details.exitCode}`;
+  return details.exitCode === null ? callOutcomeLabels.failed : `exit ${details.exitCode}`;
 }
 
 /** What the command said while it ran, or, where nothing was streamed, what the model was told. */

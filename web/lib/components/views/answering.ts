@@ -1,0 +1,21 @@
+/** Carries an answer to a session's state, and says why none can be given just now. */
+import type { ApprovalId } from '#protocol/values/ids.ts';
+import type { ConnectionState } from '../../state/app.svelte.ts';
+import type { SessionState } from '../../state/session.svelte.ts';
+import type { Answer } from '../approval/answer.ts';
+
+/** Rejects with the daemon's words, so that they stand where the answer was given. */
+export async function answerRequest(session: SessionState, approvalId: ApprovalId, answer: Answer): Promise<void> {
+  await session.answer(approvalId, answer.decision, answer.scope, {
+    ...(answer.note === undefined ? {} : { note: answer.note }),
+    ...(answer.arguments === undefined ? {} : { arguments: answer.arguments }),
+  });
+  const problem = session.lastError;
+  if (problem === null) return;
+  session.clearError();
+  throw new Error(problem.message);
+}
+
+export function blockedBy(connection: ConnectionState): string | null {
+  return connection.type === 'open' ? null : 'It can be answered when the daemon is reachable again.';
+}
