@@ -1,4 +1,4 @@
-/** What a client may receive: a response to each of its requests, and notifications of three kinds. */
+/** What a client may receive: a response to each of its requests, and notifications of four kinds. */
 import type { ErrorCode } from './errors.ts';
 import type { SessionEvent } from './event.ts';
 import type { Notice } from './notices/notice.ts';
@@ -26,7 +26,15 @@ export interface HeartbeatNotification {
   method: 'heartbeat';
 }
 
-export type Down = Response | EventsNotification | NoticeNotification | HeartbeatNotification;
+/** The daemon cannot go on with a subscription; nothing of it comes any more. */
+export interface SubscriptionEndedNotification {
+  jsonrpc: '2.0';
+  method: 'subscription.ended';
+  params: { subscription: string; error: { code: ErrorCode; message: string } };
+}
+
+export type Down =
+  Response | EventsNotification | SubscriptionEndedNotification | NoticeNotification | HeartbeatNotification;
 
 /** JSON-RPC's own numbers for the codes that have one; all others are -32000. */
 export function rpcNumber(code: ErrorCode): number {

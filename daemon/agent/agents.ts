@@ -19,7 +19,6 @@ import type { Clock } from '../base/clock.ts';
 import { makeOwnerOnlyFolder, type HomePaths } from '../base/files.ts';
 import { idleSessionMs } from '../base/limits.ts';
 import { acquireLock } from '../base/lock.ts';
-import { LogIndex } from '../log/index-file.ts';
 import type { ModelClient } from '../llm/model-stream.ts';
 import type { Catalog } from '../session/catalog.ts';
 import { forkSession } from '../session/fork.ts';
@@ -33,7 +32,7 @@ import { Agent } from './agent.ts';
 import type { Allowed } from './approvals.ts';
 import { repeated } from './decide.ts';
 import { endOrphans, SessionProcesses } from './process-ledger.ts';
-import { WatchedLog } from './watched-log.ts';
+import { WatchedLog } from '../session/watched-log.ts';
 
 export interface AgentsOptions {
   home: HomePaths;
@@ -172,7 +171,7 @@ export class Agents {
     }
     const source = placeInHome(home, sourceId);
     await this.#mustExist(sourceId);
-    const history = new History(source.log, await LogIndex.openForReading(source.log));
+    const history = await History.open(source.log);
     try {
       const session = await forkSession(
         { history, sessionId: sourceId },

@@ -9,7 +9,6 @@ import type { ProjectId, SessionId } from '#protocol/values/ids.ts';
 import { messageOf } from '../base/errors.ts';
 import { openDatabase, type Database } from '../base/database.ts';
 import type { HomePaths } from '../base/files.ts';
-import { LogIndex } from '../log/index-file.ts';
 import { History } from './history.ts';
 import { logSuffix, placeInHome } from './place.ts';
 import { summarise } from './summary.ts';
@@ -131,8 +130,7 @@ export class Catalog {
   async refresh(sessionId: SessionId, owner: string | null): Promise<SessionSummary> {
     const place = placeInHome(this.#home, sessionId);
     const { size } = await stat(place.log);
-    const index = await LogIndex.openForReading(place.log);
-    const history = new History(place.log, index);
+    const history = await History.open(place.log);
     try {
       let problem: string | null = null;
       const { conversation } = await history.fold(await history.baseBefore(Infinity), (damage) => {

@@ -53,6 +53,11 @@ export class History {
     this.#until = until;
   }
 
+  /** For those who only look, at a log that they do not write. */
+  static async open(path: string): Promise<History> {
+    return new History(path, await LogIndex.openForReading(path));
+  }
+
   /** The newest base at or before a seq. */
   async baseBefore(seq: number): Promise<Base> {
     const entry = await this.#index.find(seq);

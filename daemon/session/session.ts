@@ -137,7 +137,10 @@ export class Session {
       let found = await examine(place.log, from);
       let repaired: Session['repaired'] = null;
       if (found.state === 'torn') {
+        // The cut trims the index too: it is opened anew.
+        await index.close();
         const keptAt = await cutTornTail(place.log, found.goodEnd);
+        index = await LogIndex.openForWriting(place.log);
         repaired = { keptAt: keptAt ?? '', reason: found.reason };
         found = await examine(place.log, from);
       }

@@ -136,12 +136,12 @@ const inItsPlace: { [Kind in EventKind]: [LogBuilder, Extract<Draft, { type: Kin
     { type: 'compaction.ended', outcome: 'completed', summary: 'Watered.', firstKeptSeq: 3 },
   ],
   'warning.raised': [session(), { type: 'warning.raised', code: 'other', message: 'It rains.' }],
-  'annotation.pinned': [session(), { type: 'annotation.pinned', seq: 1 }],
+  'annotation.pinned': [session(), { type: 'annotation.pinned', eventSeq: 1 }],
   'annotation.unpinned': [
-    session().add({ type: 'annotation.pinned', seq: 1 }),
-    { type: 'annotation.unpinned', seq: 1 },
+    session().add({ type: 'annotation.pinned', eventSeq: 1 }),
+    { type: 'annotation.unpinned', eventSeq: 1 },
   ],
-  'annotation.reviewed': [session(), { type: 'annotation.reviewed', seq: 1 }],
+  'annotation.reviewed': [session(), { type: 'annotation.reviewed', eventSeq: 1 }],
   'plan.proposed': [turn(), { type: 'plan.proposed', text: 'First water.' }],
   'plan.decided': [
     turn().add({ type: 'plan.proposed', text: 'First water.' }),

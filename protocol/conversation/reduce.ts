@@ -436,9 +436,9 @@ const reducers: { [Kind in EventKind]: (conversation: Conversation, event: Event
   }),
   'annotation.pinned': (c, e) => ({
     ...c,
-    pins: [...c.pins.filter((pin) => pin.seq !== e.seq), { seq: e.seq, note: e.note ?? null }],
+    pins: [...c.pins.filter((pin) => pin.seq !== e.eventSeq), { seq: e.eventSeq, note: e.note ?? null }],
   }),
-  'annotation.unpinned': (c, e) => ({ ...c, pins: c.pins.filter((pin) => pin.seq !== e.seq) }),
+  'annotation.unpinned': (c, e) => ({ ...c, pins: c.pins.filter((pin) => pin.seq !== e.eventSeq) }),
   'annotation.reviewed': (c) => c,
 
   'plan.proposed': (c, e) => ({ ...c, plan: { text: e.text, decision: null } }),

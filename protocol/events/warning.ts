@@ -8,7 +8,8 @@ export const warningEvents = {
   }),
 };
 
-const mark = { seq: z.int() };
+/** The event that is marked. */
+const mark = { eventSeq: z.int() };
 export const annotationEvents = {
   'annotation.pinned': z.object({ ...mark, note: z.optional(z.string()) }),
   'annotation.unpinned': z.object(mark),

@@ -73,7 +73,7 @@ function toolsAndApproval(): LogBuilder {
     .endsTurn()
     .add({ type: 'session.titled', title: 'Watering plan', by: 'person' })
     .addUnknown('mood.noticed', { mood: 'green', leaves: 3 })
-    .add({ type: 'annotation.pinned', seq: 5, note: 'the first question' })
+    .add({ type: 'annotation.pinned', eventSeq: 5, note: 'the first question' })
     .asks('Thanks!')
     .turn()
     .step()

@@ -6,9 +6,8 @@ import { stat } from 'node:fs/promises';
 import type { Conversation } from '#protocol/conversation/conversation.ts';
 import type { SessionEvent } from '#protocol/event.ts';
 import { watchLogMs } from '../base/limits.ts';
-import { LogIndex } from '../log/index-file.ts';
 import type { LogPlace } from '../log/reader.ts';
-import { History } from '../session/history.ts';
+import { History } from './history.ts';
 
 export class WatchedLog {
   readonly #path: string;
@@ -27,7 +26,7 @@ export class WatchedLog {
 
   static async open(path: string): Promise<WatchedLog> {
     const { size } = await stat(path);
-    const history = new History(path, await LogIndex.openForReading(path));
+    const history = await History.open(path);
     const { place } = await history.fold(await history.baseBefore(Infinity));
     return new WatchedLog(path, history, place, size);
   }
