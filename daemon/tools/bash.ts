@@ -155,10 +155,11 @@ class Output {
   }
 
   push(piece: Uint8Array): void {
-    const earlier = this.window.cut === null ? [...this.window.whole] : [];
+    const whole = this.window.whole;
     this.window.push(piece);
     if (this.window.cut === null || this.#refused) return;
-    for (const part of [...earlier, piece]) this.#spill(part);
+    // The piece that fills the window brings along all before it, which only the window has held so far.
+    for (const part of whole ?? [piece]) this.#spill(part);
   }
 
   close(): void {

@@ -6,7 +6,7 @@ import { ArgumentProblem, flagArgument, pathArgument, pick, prepareWith, type Ar
 import { describeChange } from './file-change.ts';
 import type { FileQueue } from './file-queue.ts';
 import { stampOf } from './file-stamp.ts';
-import { findPlace } from './paths.ts';
+import { findPlace, type Place } from './paths.ts';
 import { FileRefused, readWhole, replaceFile } from './replace-file.ts';
 import { replaceTexts, type TextEdit } from './replacement.ts';
 import { completed, failed, refusalOf } from './result.ts';
@@ -52,11 +52,11 @@ function preparedEdit(queue: FileQueue, path: string, edits: TextEdit[]): Prepar
   return {
     display: { title: 'Edit', kind: 'edit', target: path, ...(edits.length > 1 ? { summary: `${edits.length} edits` } : {}) },
     assess: (environment) => assess(environment, path, edits),
-    execute: async (environment) => {
-      const place = await findPlace(path, environment);
-      if (place.toChange.kind === 'refused') return failed(place.toChange.why);
-      return queue.run(place.real, () => change(environment, place, edits));
-    },
+    execute: (environment) =>
+      queue.run(
+        () => findPlace(path, environment),
+        (place) => change(environment, place, edits),
+      ),
   };
 }
 
@@ -73,9 +73,8 @@ async function assess(environment: ToolEnvironment, path: string, edits: TextEdi
   }
 }
 
-type FoundPlace = Awaited<ReturnType<typeof findPlace>>;
-
-async function change(environment: ToolEnvironment, place: FoundPlace, edits: TextEdit[]): Promise<ToolResult> {
+async function change(environment: ToolEnvironment, place: Place, edits: TextEdit[]): Promise<ToolResult> {
+  if (place.toChange.kind === 'refused') return failed(place.toChange.why);
   try {
     const { before, after, places } = await plan(environment, place, edits);
     // Blobs first: a change that cannot be undone must not happen.
@@ -88,7 +87,7 @@ async function change(environment: ToolEnvironment, place: FoundPlace, edits: Te
   }
 }
 
-async function plan(environment: ToolEnvironment, place: FoundPlace, edits: TextEdit[]): Promise<{ before: Buffer; after: Buffer; places: number }> {
+async function plan(environment: ToolEnvironment, place: Place, edits: TextEdit[]): Promise<{ before: Buffer; after: Buffer; places: number }> {
   const before = await readWhole(place.real, place.shown);
   if (before === null) throw new FileRefused(`${place.shown} does not exist; a new file is made by write.`);
   const seen = environment.filesSeen.get(place.real);

@@ -1,19 +1,30 @@
 /**
- * One writer a path: changes of the same file wait for each other in the order they were asked for, changes of different files do not.
+ * One writer a path: changes of the same file wait for each other in the order they were asked for (RT27), changes of different files do not.
  * One queue serves the whole daemon, since two sessions may work in one folder.
  */
+import type { Place } from './paths.ts';
+
 export class FileQueue {
   readonly #last = new Map<string, Promise<unknown>>();
+  /** Finding where a path leads takes longer for some than for others: one after the other, so that the order is kept. */
+  #door: Promise<unknown> = Promise.resolve();
 
-  /** Runs `change` after all earlier ones of this real path have ended, however they ended. */
-  async run<T>(realPath: string, change: () => Promise<T>): Promise<T> {
-    const before = this.#last.get(realPath) ?? Promise.resolve();
-    const mine = before.then(change, change);
-    this.#last.set(realPath, mine);
-    try {
-      return await mine;
-    } finally {
-      if (this.#last.get(realPath) === mine) this.#last.delete(realPath);
-    }
+  /** Finds the place, then runs `change` after all earlier changes of that place have ended, however they ended. */
+  async run<T>(find: () => Promise<Place>, change: (place: Place) => Promise<T>): Promise<T> {
+    const found = this.#door.then(find);
+    const entered = found.then((place) => this.#enter(place.real, () => change(place)));
+    this.#door = found.catch(() => {}); // told to its own caller
+    return (await entered).result;
+  }
+
+  /** Returns an object around the promise, so that the door does not wait for the change itself. */
+  #enter<T>(path: string, change: () => Promise<T>): { result: Promise<T> } {
+    const mine = (this.#last.get(path) ?? Promise.resolve()).then(change, change);
+    this.#last.set(path, mine);
+    const leave = () => {
+      if (this.#last.get(path) === mine) this.#last.delete(path);
+    };
+    mine.then(leave, leave);
+    return { result: mine };
   }
 }

@@ -1,4 +1,5 @@
 /** Which tools a session has. Built-in ones for now; a mode may offer fewer. */
+import type { Mode } from '#protocol/values/model.ts';
 import { bashTool } from './bash.ts';
 import { editTool } from './edit.ts';
 import type { FileQueue } from './file-queue.ts';
@@ -6,15 +7,13 @@ import { readTool } from './read.ts';
 import type { Tool } from './tool.ts';
 import { writeTool } from './write.ts';
 
-export type PermissionMode = 'ask' | 'plan' | 'auto';
-
 /** In the order a model reads them. `queue` is the daemon's one, for all sessions. */
 export function builtInTools(queue: FileQueue): readonly Tool[] {
   return [readTool, editTool(queue), writeTool(queue), bashTool];
 }
 
 /** PM1: a plan can change nothing through any tool, since no tool that could is there. */
-export function toolsFor(mode: PermissionMode, tools: readonly Tool[]): readonly Tool[] {
+export function toolsFor(mode: Mode, tools: readonly Tool[]): readonly Tool[] {
   switch (mode) {
     case 'plan':
       return tools.filter((tool) => tool.readOnly);

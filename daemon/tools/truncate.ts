@@ -42,9 +42,9 @@ export class OutputWindow {
     return this.#cut;
   }
 
-  /** Everything so far, while nothing is cut. */
-  get whole(): readonly Uint8Array[] {
-    return this.#head;
+  /** Everything so far; null once the window cuts. The list grows until then and is not touched after. */
+  get whole(): readonly Uint8Array[] | null {
+    return this.#cut === null ? this.#head : null;
   }
 
   push(piece: Uint8Array): void {

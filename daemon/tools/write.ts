@@ -7,7 +7,7 @@ import { ArgumentProblem, pathArgument, pick, prepareWith } from './arguments.ts
 import { describeChange } from './file-change.ts';
 import type { FileQueue } from './file-queue.ts';
 import { stampOf } from './file-stamp.ts';
-import { findPlace } from './paths.ts';
+import { findPlace, type Place } from './paths.ts';
 import { FileRefused, readWhole, replaceFile, tooLarge } from './replace-file.ts';
 import { completed, failed, refusalOf } from './result.ts';
 import type { Assessment, PreparedCall, Tool, ToolEnvironment, ToolResult } from './tool.ts';
@@ -41,11 +41,11 @@ function preparedWrite(queue: FileQueue, path: string, after: Buffer): PreparedC
   return {
     display: { title: 'Write', kind: 'edit', target: path },
     assess: (environment) => assess(environment, path, after),
-    execute: async (environment) => {
-      const place = await findPlace(path, environment);
-      if (place.toChange.kind === 'refused') return failed(place.toChange.why);
-      return queue.run(place.real, () => change(environment, place, after));
-    },
+    execute: (environment) =>
+      queue.run(
+        () => findPlace(path, environment),
+        (place) => change(environment, place, after),
+      ),
   };
 }
 
@@ -62,9 +62,8 @@ async function assess(environment: ToolEnvironment, path: string, after: Buffer)
   }
 }
 
-type FoundPlace = Awaited<ReturnType<typeof findPlace>>;
-
-async function change(environment: ToolEnvironment, place: FoundPlace, after: Buffer): Promise<ToolResult> {
+async function change(environment: ToolEnvironment, place: Place, after: Buffer): Promise<ToolResult> {
+  if (place.toChange.kind === 'refused') return failed(place.toChange.why);
   try {
     const before = await overwritable(environment, place, after);
     // Blobs first: a change that cannot be undone must not happen.
@@ -79,7 +78,7 @@ async function change(environment: ToolEnvironment, place: FoundPlace, after: Bu
 }
 
 /** What stands there now, null for nothing; throws FileRefused where it must not be replaced. */
-async function overwritable(environment: ToolEnvironment, place: FoundPlace, after: Buffer): Promise<Buffer | null> {
+async function overwritable(environment: ToolEnvironment, place: Place, after: Buffer): Promise<Buffer | null> {
   if (after.length > maxEditFileBytes) throw new FileRefused(tooLarge(place.shown, after.length));
   const before = await readWhole(place.real, place.shown);
   const seen = environment.filesSeen.get(place.real);

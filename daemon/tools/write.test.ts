@@ -1,0 +1,85 @@
+import { mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { textOf, ToolScratch } from '../testing/tool-environment.ts';
+import { FileQueue } from './file-queue.ts';
+import { readTool } from './read.ts';
+import { replaceFile } from './replace-file.ts';
+import { writeTool } from './write.ts';
+
+let scratch: ToolScratch;
+const tool = writeTool(new FileQueue());
+
+beforeEach(() => {
+  scratch = new ToolScratch();
+});
+afterEach(() => scratch.close());
+
+describe('TL7: write', () => {
+  test('makes a file with its parents', async () => {
+    const result = await scratch.call(tool, { path: 'src/deep/a.ts', content: 'one\ntwo\n' });
+    expect(textOf(result)).toBe('Created src/deep/a.ts: 2 lines.');
+    expect(scratch.get('src/deep/a.ts')).toBe('one\ntwo\n');
+    expect(result.details).toMatchObject({ change: 'created', before: null, added: 2, removed: 0, diff: expect.stringContaining('--- /dev/null') as string });
+    expect(statSync(scratch.path('src/deep/a.ts')).mode & 0o777).toBe(0o666 & ~process.umask());
+    expect(readdirSync(scratch.path('src/deep'))).toEqual(['a.ts']);
+  });
+
+  test('replaces a file whole, and the bytes before are kept', async () => {
+    scratch.put('a.txt', 'old\n');
+    const result = await scratch.call(tool, { path: 'a.txt', content: '' });
+    expect(textOf(result)).toBe('Wrote a.txt: 0 lines.');
+    expect(scratch.get('a.txt')).toBe('');
+    expect([...scratch.blobs.values()].map(String)).toEqual(['old\n', '']);
+  });
+
+  test('writes through a link that leads nowhere yet, to where it leads', async () => {
+    symlinkSync('target.txt', scratch.path('link.txt'));
+    await scratch.call(tool, { path: 'link.txt', content: 'x' });
+    expect(scratch.get('target.txt')).toBe('x');
+  });
+
+  test('a file seen here and changed since is not overwritten', async () => {
+    scratch.put('a.txt', 'old\n');
+    await scratch.call(readTool, { path: 'a.txt' });
+    writeFileSync(scratch.path('a.txt'), "a person's work\n");
+    expect(textOf(await scratch.call(tool, { path: 'a.txt', content: 'new\n' }))).toMatch(/has changed on disk since it was last read/);
+    expect(scratch.get('a.txt')).toBe("a person's work\n");
+  });
+
+  test('two writes one after the other both count as seen', async () => {
+    await scratch.call(tool, { path: 'a.txt', content: '1' });
+    expect(await scratch.call(tool, { path: 'a.txt', content: '2' })).toMatchObject({ outcome: 'completed' });
+  });
+
+  test('RT28: content above 4 MiB is refused before anything is written', async () => {
+    const content = 'x'.repeat(4 * 1024 * 1024);
+    expect(await scratch.call(tool, { path: 'a.txt', content })).toMatchObject({ outcome: 'completed' });
+    expect(textOf(await scratch.call(tool, { path: 'b.txt', content: `${content}x` }))).toMatch(/up to 4 MiB/);
+    expect(readdirSync(scratch.folder)).toEqual(['a.txt']);
+  });
+
+  test('a directory, and a file where a folder should be, are told', async () => {
+    mkdirSync(scratch.path('src'));
+    scratch.put('a.txt', '');
+    expect(textOf(await scratch.call(tool, { path: 'src', content: 'x' }))).toBe('src is a directory.');
+    expect(textOf(await scratch.call(tool, { path: 'a.txt/b', content: 'x' }))).toMatch(/should be a folder is a file/);
+  });
+
+  test('content that changed between reading and replacing is left alone', async () => {
+    const path = scratch.put('a.txt', 'by a person');
+    await expect(replaceFile(path, 'a.txt', Buffer.from('new'), Buffer.from('as read'))).rejects.toThrow(/changed by somebody else/);
+    expect(scratch.get('a.txt')).toBe('by a person');
+    expect(readdirSync(scratch.folder)).toEqual(['a.txt']);
+  });
+
+  test('TL29: outside the project asks, Alcove home and .git are refused, also by execute', async () => {
+    const outside = join(scratch.root, 'other.txt');
+    expect(await scratch.assess(tool, { path: outside, content: '' })).toMatchObject({ effect: 'change', caution: `${outside} is outside the project.` });
+    for (const path of ['.git/config', 'sub/.GIT/hooks/pre-commit', join(scratch.home, 'x')]) {
+      expect(await scratch.assess(tool, { path, content: '' })).toMatchObject({ effect: 'refused' });
+      expect(await scratch.call(tool, { path, content: '' })).toMatchObject({ outcome: 'failed' });
+    }
+    expect(readdirSync(scratch.folder)).toEqual([]);
+  });
+});
