@@ -1,0 +1,68 @@
+/** From nothing to a first answer. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { chatReply, expect, test } from '../support/test.ts';
+
+test('US10: a person pairs a browser with the eight characters, and the code works once', async ({
+  newcomer,
+  daemon,
+  browser,
+}) => {
+  const { typed } = await daemon.call('pairing.create', {});
+  const { page } = newcomer;
+  await page.goto(daemon.address);
+  await expect(page.getByRole('heading', { name: /Pair this browser/ })).toBeVisible();
+  await page.getByLabel('Pairing code').fill(typed.toLowerCase());
+  await page.getByRole('button', { name: 'Pair', exact: true }).click();
+  await expect(page.getByRole('heading', { name: /This is your alcove/ })).toBeVisible();
+
+  const other = await (await browser.newContext()).newPage();
+  await other.goto(daemon.address);
+  await other.getByLabel('Pairing code').fill(typed);
+  await other.getByRole('button', { name: 'Pair', exact: true }).click();
+  await expect(other.getByRole('alert')).toBeVisible();
+  await other.context().close();
+});
+
+test('PM12: a person pairs by the link, and no code or token stays in the address', async ({ newcomer }) => {
+  await newcomer.pair();
+  expect(newcomer.page.url()).not.toMatch(/pair=|key=/);
+  expect(await newcomer.page.evaluate(() => history.length)).toBeLessThanOrEqual(2);
+});
+
+test('UI1: a person opens a folder, starts a session and reads the answer', async ({ app, provider, folder }) => {
+  provider.enqueue(chatReply({ text: ['Roses, ferns', ' and moss.'] }));
+  await app.say('What grows here?');
+  await app.sees('What grows here?');
+  await app.sees('Roses, ferns and moss.');
+
+  const [request] = provider.requests;
+  const system = request?.body.messages.find((message) => message.role === 'system')?.content;
+  expect(system).toContain('Speak of plants by their common names.');
+  expect(system).toContain(folder);
+});
+
+test('PM18: a person reads that there is no sandbox before the first session', async ({ app }) => {
+  await expect(app.page.getByText(/no sandbox/)).toBeVisible();
+});
+
+test.describe('without any provider', () => {
+  test.use({ model: null });
+
+  test('EV2: the offline model shows the whole way round: it reads, asks, edits, runs', async ({ app, folder }) => {
+    await app.say('Show me around');
+    await expect(app.conversation.getByText(/scripted demo, no AI/).first()).toBeVisible();
+    const before = await readFile(join(folder, 'notes.md'), 'utf8');
+    for (let answered = 0; answered < 8; answered += 1) {
+      const asked = await app.approval.waitFor({ timeout: 8000 }).then(
+        () => true,
+        () => false,
+      );
+      if (!asked) break;
+      await app.allowOnce();
+      await expect(app.approval).toHaveCount(0);
+    }
+    await expect(app.conversation.getByText(/file/).first()).toBeVisible();
+    expect(before).toContain('Roses');
+  });
+});

@@ -1,0 +1,91 @@
+/**
+ * The app in the words of the person who uses it. Everything is found by its role and name, as assistive technology finds it; where desktop
+ * and phone differ in where a thing stands, they differ here and the stories do not.
+ */
+import { expect, type Locator, type Page } from '@playwright/test';
+import type { Daemon } from './daemon.ts';
+
+export class App {
+  readonly page: Page;
+  readonly #daemon: Daemon;
+  readonly phone: boolean;
+
+  constructor(page: Page, daemon: Daemon, phone: boolean) {
+    this.page = page;
+    this.#daemon = daemon;
+    this.phone = phone;
+  }
+
+  get composer(): Locator {
+    return this.page.getByRole('textbox', { name: 'Message to the agent' });
+  }
+
+  /** The conversation that is open. */
+  get conversation(): Locator {
+    return this.page.getByRole('main');
+  }
+
+  /** Open requests where they are answered: the card on a desktop, the sheet on a phone. */
+  get approval(): Locator {
+    return this.page.getByRole('region', { name: /\?$/ });
+  }
+
+  /** All sessions with their states. */
+  get sidebar(): Locator {
+    return this.page.getByRole('navigation', { name: 'Sessions' });
+  }
+
+  /** Opens the link that `alcove pair` would print. */
+  async pair(): Promise<void> {
+    const { link } = await this.#daemon.call('pairing.create', {});
+    await this.page.goto(link);
+    await expect(this.page.getByRole('heading', { level: 1 })).not.toHaveText(/Pair this browser/);
+  }
+
+  /** The folder that the daemon was started in, which it offers. */
+  async openOfferedFolder(): Promise<void> {
+    await this.page.getByRole('button', { name: /^Open .*\// }).click();
+    await expect(this.composer).toBeVisible();
+  }
+
+  /** Types and sends: Enter on a desktop, the button on a phone. */
+  async say(text: string): Promise<void> {
+    await this.composer.fill(text);
+    if (this.phone) await this.page.getByRole('button', { name: /^(Send|Steer)$/ }).click();
+    else await this.composer.press('Enter');
+    await expect(this.composer).toHaveValue('');
+  }
+
+  /** Stands in the conversation, once. */
+  async sees(text: string | RegExp): Promise<void> {
+    await expect(this.conversation.getByText(text)).toHaveCount(1);
+    await expect(this.conversation.getByText(text)).toBeVisible();
+  }
+
+  async allowOnce(): Promise<void> {
+    await this.approval.getByRole('button', { name: /^Allow once/ }).click();
+  }
+
+  async deny(): Promise<void> {
+    await this.approval.getByRole('button', { name: /^Deny( N)?$/ }).click();
+  }
+
+  async chooseMode(label: 'Ask first' | 'Plan' | 'Auto'): Promise<void> {
+    await this.page.getByRole('button', { name: /^Mode: / }).click();
+    await this.page.getByRole('menuitemradio', { name: label }).click();
+  }
+
+  async showSessions(): Promise<void> {
+    if (this.phone) await this.page.getByRole('link', { name: 'Sessions' }).click();
+  }
+
+  /** A new session in the same project. */
+  async newSession(): Promise<void> {
+    await this.showSessions();
+    await this.page
+      .getByRole('link', { name: /^New session/ })
+      .first()
+      .click();
+    await expect(this.composer).toBeVisible();
+  }
+}

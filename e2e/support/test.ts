@@ -1,0 +1,86 @@
+/**
+ * What every story starts from: a provider that plays a script, a folder of the person's, a real daemon with a home of its own, and the app
+ * in a browser. A failed story keeps what the daemon said and the log of every session, readable.
+ */
+import { test as base } from '@playwright/test';
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { startOpenAiServer, type OpenAiServer } from '../../daemon/testing/openai-server.ts';
+import { App } from './app.ts';
+import { Daemon } from './daemon.ts';
+import { makeSample, type SampleName } from './folder.ts';
+
+export { expect } from '@playwright/test';
+export { bytesReply, chatReply, errorReply, followedBy } from '../../daemon/testing/openai-server.ts';
+
+/** A key that must never show anywhere; the provider demands it. */
+export const secretKey = 'sk-e2e-3f9c-never-show-me';
+
+interface Options {
+  /** Which sample project the daemon is started in. */
+  sample: SampleName;
+  /** `provider/model` that new sessions use; null leaves the built-in default. */
+  model: string | null;
+}
+
+interface Fixtures {
+  scratch: string;
+  folder: string;
+  provider: OpenAiServer;
+  daemon: Daemon;
+  /** Paired, with the sample folder open and the composer of a new session before the person. */
+  app: App;
+  /** Not paired yet. */
+  newcomer: App;
+}
+
+export const test = base.extend<Options & Fixtures>({
+  sample: ['garden', { option: true }],
+  model: ['loopback/scripted', { option: true }],
+
+  scratch: async ({}, use) => {
+    const folder = await realpath(await mkdtemp(join(tmpdir(), 'alcove-e2e-')));
+    await use(folder);
+    await rm(folder, { recursive: true, force: true });
+  },
+
+  folder: async ({ scratch, sample }, use) => {
+    await use(await makeSample(sample, scratch));
+  },
+
+  provider: async ({}, use) => {
+    const provider = await startOpenAiServer();
+    await use(provider);
+    await provider.close();
+  },
+
+  daemon: async ({ scratch, folder, provider, model }, use, testInfo) => {
+    const home = join(scratch, 'home');
+    await mkdir(home, { mode: 0o700 });
+    const providers = {
+      loopback: { format: 'openai-chat', baseUrl: provider.url, keyEnv: 'E2E_KEY', models: ['scripted', 'second'] },
+    };
+    await writeFile(join(home, 'settings.json'), JSON.stringify({ providers, ...(model === null ? {} : { model }) }), {
+      mode: 0o600,
+    });
+    const daemon = new Daemon({ home, folder, environment: { E2E_KEY: secretKey } });
+    await daemon.start();
+    await use(daemon);
+    await daemon.stop();
+    if (testInfo.status === testInfo.expectedStatus) return;
+    await testInfo.attach('daemon.txt', { body: daemon.output });
+    for (const log of await daemon.logs())
+      await testInfo.attach(basename(log), { body: await readFile(log), contentType: 'application/octet-stream' });
+  },
+
+  newcomer: async ({ page, daemon, isMobile }, use) => {
+    await use(new App(page, daemon, isMobile));
+  },
+
+  app: async ({ newcomer }, use) => {
+    await newcomer.pair();
+    await newcomer.openOfferedFolder();
+    await use(newcomer);
+  },
+});
