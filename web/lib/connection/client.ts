@@ -15,7 +15,7 @@ import {
   type Params,
   type Result,
 } from '#protocol/command.ts';
-import type { Down } from '#protocol/down.ts';
+import type { Down, SubscriptionEndedNotification } from '#protocol/down.ts';
 import { errorCodes, RequestError, type ErrorCode } from '#protocol/errors.ts';
 import type { SessionEvent } from '#protocol/event.ts';
 import { closeCodes, silenceMs } from '#protocol/limits.ts';
@@ -396,6 +396,7 @@ export class Client {
     }
     if (!('method' in down)) this.#answered(link, down);
     else if (down.method === 'session.events') this.#batch(link, down.params.subscription, down.params.events);
+    else if (down.method === 'subscription.ended') this.#ended(link, down.params);
     else if (down.method === 'notice') this.#notice(down.params);
   }
 
@@ -492,6 +493,14 @@ export class Client {
     else this.#checkCaughtUp(reader);
   }
 
+  #ended(link: Link, { subscription, error }: SubscriptionEndedNotification['params']): void {
+    const reader = link.routes.get(subscription);
+    if (reader === undefined) return;
+    link.routes.delete(subscription);
+    reader.subscription = null;
+    this.#failReader(reader, new RequestError(knownCode(error.code), error.message));
+  }
+
   #readAgain(reader: Reader): void {
     this.#endRoute(reader);
     if (reader.moved || !reader.stuck) {
@@ -535,7 +544,11 @@ function unavailable(what: string): RequestError {
 function errorOf(error: unknown): RequestError {
   const fields = isRecord(error) ? error : {};
   const code = isRecord(fields['data']) ? fields['data']['code'] : undefined;
-  const known = typeof code === 'string' && Object.hasOwn(errorCodes, code) ? (code as ErrorCode) : 'internal';
   const message = typeof fields['message'] === 'string' ? fields['message'] : 'The daemon refused without a word.';
-  return new RequestError(known, message);
+  return new RequestError(knownCode(code), message);
+}
+
+/** A newer daemon's code is a refusal all the same. */
+function knownCode(code: unknown): ErrorCode {
+  return typeof code === 'string' && Object.hasOwn(errorCodes, code) ? (code as ErrorCode) : 'internal';
 }

@@ -12,7 +12,8 @@
  */
 import type { DriverState } from '#protocol/commands/session-values.ts';
 
-export type KeyMeaning = 'submit-next-turn' | 'submit-next-step' | 'pause' | 'resume' | 'abort';
+/** `none`: the key is the composer's and has nothing to do just now; the field must not make a line break of it. */
+export type KeyMeaning = 'submit-next-turn' | 'submit-next-step' | 'pause' | 'resume' | 'abort' | 'none';
 
 export interface Key {
   readonly key: string;
@@ -56,19 +57,9 @@ export function keyMeaning(key: Key, situation: ComposerSituation): KeyMeaning |
   if (key.key === 'Escape') return plain(key) && !key.repeat ? escape[situation.driver] : null;
   if (key.key !== 'Enter' || key.shiftKey || key.ctrlKey || key.metaKey) return null;
   if (situation.touch && !key.altKey) return null;
-  if (key.repeat) return null;
-  if (situation.empty) return situation.driver === 'paused' && !key.altKey ? 'resume' : null;
+  if (key.repeat) return 'none';
+  if (situation.empty) return situation.driver === 'paused' && !key.altKey ? 'resume' : 'none';
   return key.altKey ? 'submit-next-turn' : enter[situation.driver];
-}
-
-/**
- * What Enter would put into an empty or finished field must not be put there: true where the field's own Enter (a line break) is to be
- * kept from happening although nothing is submitted.
- */
-export function swallowsEnter(key: Key, situation: ComposerSituation): boolean {
-  if (key.key !== 'Enter' || key.isComposing || key.keyCode === 229) return false;
-  if (key.shiftKey || key.ctrlKey || key.metaKey || situation.touch) return false;
-  return situation.empty || key.repeat;
 }
 
 function plain(key: Key): boolean {

@@ -5,6 +5,7 @@
  * Rows of one turn, in order: what the person said, text and thinking, tool calls where their part announced them, neighbouring reads and
  * searches as one, what was tried again, and at the end what the turn came to.
  */
+import { isWhole } from '#protocol/conversation/base.ts';
 import type {
   ClaimedInput,
   Conversation,
@@ -130,7 +131,9 @@ export type Row =
 
 export function transcriptRows(conversation: Conversation): Row[] {
   const rows: Row[] = [];
-  const warnings = [...conversation.warnings];
+  // Those of turns that are not here have their place there.
+  const firstSeq = isWhole(conversation) ? 0 : ((conversation.turns[0] ?? conversation.active)?.startedSeq ?? 0);
+  const warnings = conversation.warnings.filter((warning) => warning.seq >= firstSeq);
   const warningsBefore = (seq: number): Row[] => {
     const due = warnings.findIndex((warning) => warning.seq > seq);
     return warnings.splice(0, due < 0 ? warnings.length : due).map(warningRow);
