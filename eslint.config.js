@@ -105,8 +105,20 @@ export default typescript.config(
     rules: { '@typescript-eslint/no-require-imports': 'off', 'no-undef': 'error' },
   },
   {
-    // Must parse where `import()`, classes' fields and optional chaining do not exist yet.
-    files: ['daemon/*.cjs'],
-    languageOptions: { ecmaVersion: 2017 },
+    // An old Node must be able to parse these, to be told that it is one.
+    files: ['daemon/*.cjs', 'e2e/run.cjs', 'e2e/dev.cjs'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        ...[
+          'ChainExpression',
+          'ImportExpression',
+          'PropertyDefinition',
+          'LogicalExpression[operator="??"]',
+          'AssignmentExpression[operator=/^(\\?\\?|\\|\\||&&)=$/]',
+          'CatchClause[param=null]',
+        ].map((selector) => ({ selector, message: 'Node 8 cannot parse this.' })),
+      ],
+    },
   },
 );

@@ -32,7 +32,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => endAll(sign
 function start(args) {
   const program = spawn(process.execPath, args, { cwd: prepare.root, env, stdio: 'inherit' });
   program.on('exit', (code) => {
-    process.exitCode ||= code ?? 1;
+    process.exitCode = process.exitCode || code || 1;
     endAll('SIGTERM');
   });
   return program;

@@ -2,7 +2,7 @@
 /**
  * `npm test`: brings what the tests need and runs every one of them: checks (types, lint, format, unused code, rooms), unit tests, and the
  * stories in a real browser against a real daemon. A stage that fails does not keep the next from running. The last line is the sum,
- * `N passed, N failed`; it counts a stage that failed without naming a test as one failure, so it never says 0 where something is wrong.
+ * `N passed, N failed`; it counts a stage that failed without naming a test as one failure, so it never says 0 where something is wrong. An old Node must be able to parse this file, to be told that it is one.
  */
 const { spawnSync } = require('node:child_process');
 const { mkdirSync, readFileSync, rmSync } = require('node:fs');
@@ -32,7 +32,7 @@ const stages = [
     'stories',
     process.execPath,
     [bin('@playwright/test', 'cli.js'), 'test', '--config', 'e2e/playwright.config.ts', '--reporter=list,json'],
-    { E2E_CHROMIUM: chromium.executablePath ?? '', PLAYWRIGHT_JSON_OUTPUT_FILE: report('stories') },
+    { E2E_CHROMIUM: chromium.executablePath || '', PLAYWRIGHT_JSON_OUTPUT_FILE: report('stories') },
     countPlaywright,
   ),
 ];
