@@ -117,6 +117,7 @@ export default typescript.config(
           'LogicalExpression[operator="??"]',
           'AssignmentExpression[operator=/^(\\?\\?|\\|\\||&&)=$/]',
           'CatchClause[param=null]',
+          'CallExpression[callee.name="require"] > Literal[value=/^node:/]',
         ].map((selector) => ({ selector, message: 'Node 8 cannot parse this.' })),
       ],
     },

@@ -3,8 +3,8 @@
  * `npm run dev`: the daemon from its sources, started again on each change, and vite's server for the page in front of it. The home is one of
  * the checkout's own (.cache/home) unless ALCOVE_HOME names another, so that the person's own daemon can go on running. Both end together.
  */
-const { spawn } = require('node:child_process');
-const { join } = require('node:path');
+const { spawn } = require('child_process');
+const { join } = require('path');
 const prepare = require('../daemon/prepare.cjs');
 
 prepare.requireNode();

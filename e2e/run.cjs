@@ -4,9 +4,9 @@
  * stories in a real browser against a real daemon. A stage that fails does not keep the next from running. The last line is the sum,
  * `N passed, N failed`; it counts a stage that failed without naming a test as one failure, so it never says 0 where something is wrong. An old Node must be able to parse this file, to be told that it is one.
  */
-const { spawnSync } = require('node:child_process');
-const { mkdirSync, readFileSync, rmSync } = require('node:fs');
-const { join } = require('node:path');
+const { spawnSync } = require('child_process');
+const { mkdirSync, readFileSync, rmSync } = require('fs');
+const { join } = require('path');
 const prepare = require('../daemon/prepare.cjs');
 
 prepare.requireNode();
