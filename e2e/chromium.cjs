@@ -52,7 +52,8 @@ function bring() {
   const fromPlaywright = find();
   if (fromPlaywright !== null) return fromPlaywright;
 
-  if (existsSync('/etc/debian_version') && process.getuid && process.getuid() === 0) {
+  const wantsPlaywrights = process.env.E2E_CHROMIUM === '';
+  if (!wantsPlaywrights && existsSync('/etc/debian_version') && process.getuid && process.getuid() === 0) {
     attempt('Reading the package lists', 'apt-get', ['update'], systemPackageMs);
     const wanted = ['install', '-y', '--no-install-recommends', 'chromium'];
     attempt("Installing the system's Chromium", 'apt-get', wanted, systemPackageMs);

@@ -47,9 +47,10 @@ export const rooms: readonly Room[] = [
     node: true,
   },
   { name: 'daemon/server', files: /^daemon\/server\//, imports: [...workspace, 'daemon/workspace'], node: true },
+  // Where everything is put together: the daemon, and one run without it.
   {
     name: 'daemon/daemon.ts',
-    files: /^daemon\/daemon\.ts$/,
+    files: /^daemon\/(daemon|one-shot)\.ts$/,
     imports: [...workspace, 'daemon/workspace', 'daemon/server'],
     node: true,
   },
@@ -73,7 +74,7 @@ export const rooms: readonly Room[] = [
   {
     name: 'web/lib/components/shared',
     files: /^web\/lib\/components\/shared\//,
-    imports: ['web/lib/base'],
+    imports: ['web/lib/base', 'web/lib/view'],
     node: false,
   },
   {
