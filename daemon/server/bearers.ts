@@ -14,7 +14,7 @@ export interface Access {
 
 export interface IssuedBearer {
   readonly bearer: string;
-  end(): void;
+  readonly end: () => void;
 }
 
 export class Bearers {

@@ -2,6 +2,7 @@
  * A session's durable events over plain HTTP, as server-sent events: one event a block, `id:` its seq, so that a client that comes back
  * with Last-Event-ID misses nothing and gets nothing twice. Reads by the same cursor as a socket, and waits for the client in the same way.
  */
+import { setMaxListeners } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { RequestError } from '#protocol/errors.ts';
 import type { SessionEvent } from '#protocol/event.ts';
@@ -64,6 +65,8 @@ export class EventStreams {
       );
     const controller = new AbortController();
     const end = () => controller.abort();
+    // Each stream listens to the same few signals; that is bounded by maxEventStreams and no leak.
+    setMaxListeners(0, ...signals);
     for (const signal of signals) signal.addEventListener('abort', end);
     if (signals.some((signal) => signal.aborted)) end();
     response.once('close', end);
@@ -98,7 +101,7 @@ class ResponseOutlet implements Outlet {
     if (this.#response.writableNeedDrain) await drained(this.#response, signal);
     if (signal.aborted) return;
     const text = await compose();
-    if (text !== null && !signal.aborted) this.#response.write(text);
+    if (text !== null && !this.#response.destroyed) this.#response.write(text);
   }
 }
 

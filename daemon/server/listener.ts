@@ -5,14 +5,14 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { RequestError } from '#protocol/errors.ts';
+import { type RequestError } from '#protocol/errors.ts';
 import { systemCode } from '../base/errors.ts';
 import { endWithError, HttpError } from './answer.ts';
 import { closingMs, headersTimeoutMs, maxConnections, maxHeaderBytes, requestTimeoutMs } from './limits.ts';
 
 export interface Handler {
-  request(request: IncomingMessage, response: ServerResponse): void;
-  upgrade(request: IncomingMessage, connection: Duplex, head: Buffer): void;
+  readonly request: (request: IncomingMessage, response: ServerResponse) => void;
+  readonly upgrade: (request: IncomingMessage, connection: Duplex, head: Buffer) => void;
 }
 
 export interface Listener {

@@ -63,8 +63,7 @@ export class Outbox implements Outlet {
       while (!this.#mayPull(signal)) await new Promise<void>((resolve) => (this.#wake = resolve));
       if (this.#closed || signal.aborted) return;
       const text = await compose();
-      // Aborted while composing: what was read is not lost, the reader's cursor dies with it.
-      if (text !== null && !signal.aborted) void this.send(text);
+      if (text !== null) this.#sendUnlessAborted(text, signal);
     });
   }
 
@@ -72,6 +71,11 @@ export class Outbox implements Outlet {
   close(): void {
     this.#closed = true;
     this.#wake?.();
+  }
+
+  /** Aborted while composing: what was read is not lost, the reader's cursor dies with it. */
+  #sendUnlessAborted(text: string, signal: AbortSignal): void {
+    if (!signal.aborted) void this.send(text);
   }
 
   /** True where there is room, or nothing is to be waited for any more. */

@@ -75,7 +75,7 @@ export class SocketConnection {
   #hangUp: NodeJS.Timeout | undefined;
 
   /** `authenticated` is called once, when the client has proven its device; `closed` once, when everything of the socket has ended. */
-  constructor(socket: WebSocket, needs: SocketNeeds, events: { authenticated(): void; closed(): void }) {
+  constructor(socket: WebSocket, needs: SocketNeeds, events: { authenticated: () => void; closed: () => void }) {
     this.#socket = socket;
     this.#needs = needs;
     this.#authenticated = events.authenticated;
@@ -132,9 +132,9 @@ export class SocketConnection {
         stage.type === 'greeting'
           ? this.#hello(readHandshake('hello', request))
           : this.#authenticate(readHandshake('authenticate', request), stage.transcript);
-      this.#send({ jsonrpc: '2.0', id: request.id, result });
+      void this.#send({ jsonrpc: '2.0', id: request.id, result });
     } catch (error) {
-      this.#send(this.#needs.dispatcher.refusal(idOf(message), error));
+      void this.#send(this.#needs.dispatcher.refusal(idOf(message), error));
       const isVersion = error instanceof RequestError && error.code === 'version';
       this.close(isVersion ? closeCodes.version : closeCodes.unauthorized, isVersion ? 'version' : 'unauthorized');
       return;
@@ -202,7 +202,7 @@ export class SocketConnection {
     this.#heard = false;
     this.#outbox.ping();
     // A page cannot see pings: this is what it knows a living socket by.
-    this.#send({ jsonrpc: '2.0', method: 'heartbeat' });
+    void this.#send({ jsonrpc: '2.0', method: 'heartbeat' });
   }
 
   async #command(message: unknown, caller: Caller): Promise<void> {
@@ -211,7 +211,7 @@ export class SocketConnection {
         'too_many',
         `At most ${maxInFlight} requests may wait for their answer (maxInFlight).`,
       );
-      this.#send(this.#needs.dispatcher.refusal(idOf(message), error));
+      void this.#send(this.#needs.dispatcher.refusal(idOf(message), error));
       return;
     }
     this.#inFlight += 1;

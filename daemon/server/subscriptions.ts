@@ -63,7 +63,7 @@ export function eventsMessage(subscription: string, events: readonly SessionEven
 export interface OpenedSubscription {
   readonly result: Result<'session.subscribe'>;
   /** To be called when the result is on its way: batches follow it. */
-  start(): void;
+  readonly start: () => void;
 }
 
 /** The subscriptions of one socket. They end with its scope. */
@@ -80,6 +80,9 @@ export class Subscriptions {
     this.#outbox = outbox;
     this.#scope = scope;
     this.#diagnostics = diagnostics;
+    scope.signal.addEventListener('abort', () => {
+      for (const controller of this.#open.values()) controller.abort();
+    });
   }
 
   async open(params: Params<'session.subscribe'>): Promise<OpenedSubscription> {
@@ -118,9 +121,8 @@ export class Subscriptions {
   }
 
   async #run(subscription: string, source: OpenSource, after: number, controller: AbortController): Promise<void> {
-    const abort = () => controller.abort();
-    this.#scope.signal.addEventListener('abort', abort);
-    if (this.#scope.signal.aborted) abort();
+    // The socket may have gone while the session was opened.
+    if (this.#scope.signal.aborted) controller.abort();
     try {
       await follow(source, after, this.#outbox, (events) => eventsMessage(subscription, events), controller.signal);
     } catch (error) {
@@ -132,7 +134,6 @@ export class Subscriptions {
       };
       void this.#outbox.send(JSON.stringify(ended));
     } finally {
-      this.#scope.signal.removeEventListener('abort', abort);
       this.#open.delete(subscription);
       source.release();
     }
