@@ -50,7 +50,7 @@ export interface AgentOptions {
   /** Called with the grant when a person answers "always". */
   makeRule(allowed: Allowed): Promise<void>;
   /** See CallPorts. */
-  unattended: string | null;
+  unattended: ((caution: boolean) => string) | null;
   changed(state: DriverState): void;
   fault(error: unknown): void;
 }

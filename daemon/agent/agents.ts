@@ -17,7 +17,7 @@ import type { Project } from '#protocol/values/project.ts';
 import { LOG_VERSION } from '#protocol/version.ts';
 import type { Clock } from '../base/clock.ts';
 import { makeOwnerOnlyFolder, type HomePaths } from '../base/files.ts';
-import { idleSessionMs } from '../base/limits.ts';
+import { foreignLookMs, idleSessionMs } from '../base/limits.ts';
 import { acquireLock } from '../base/lock.ts';
 import type { ModelClient } from '../llm/model-stream.ts';
 import type { Catalog } from '../session/catalog.ts';
@@ -49,6 +49,8 @@ export interface AgentsOptions {
   ): Promise<{ client: ModelClient; model: string; contextWindow: number | null } | { failure: Failure }>;
   rules(projectId: ProjectId | null): readonly Allowed[];
   makeRule(projectId: ProjectId | null, allowed: Allowed): Promise<void>;
+  /** A session of this project was found in the home: one that a run in a terminal made may be of a project that is not known yet. */
+  seenProject(project: Project): Promise<void>;
   /** A session's row has changed. */
   changed(summary: SessionSummary): void;
   fault(error: unknown): void;
@@ -78,13 +80,18 @@ export class Agents {
   /** Being closed: whoever wants one of these waits, and opens it anew. */
   readonly #leaving = new Map<SessionId, Promise<void>>();
   readonly #watched = new Map<SessionId, { log: WatchedLog; readers: number }>();
+  /** Written by somebody else just now. */
+  readonly #foreign = new Set<SessionId>();
   readonly #sweeper: NodeJS.Timeout;
+  readonly #foreignLooker: NodeJS.Timeout;
   #closing = false;
 
   constructor(options: AgentsOptions) {
     this.#options = options;
     this.#sweeper = setInterval(() => void this.#closeIdle(), idleSessionMs / 2);
     this.#sweeper.unref();
+    this.#foreignLooker = setInterval(() => void this.#lookAtForeign(), foreignLookMs);
+    this.#foreignLooker.unref();
   }
 
   /**
@@ -109,6 +116,12 @@ export class Agents {
   async lookAround(): Promise<void> {
     for (const sessionId of await this.#options.catalog.changed(new Set(this.#live.keys())))
       await this.#refresh(sessionId, false);
+  }
+
+  async #lookAtForeign(): Promise<void> {
+    for (const sessionId of this.#foreign) {
+      if (!this.#closing) await this.#refresh(sessionId, false).catch((error: unknown) => this.#options.fault(error));
+    }
   }
 
   /** The agent of a session, opened for writing. Rejects with `not_found`, `busy` or `read_only`. */
@@ -237,6 +250,7 @@ export class Agents {
   async close(): Promise<void> {
     this.#closing = true;
     clearInterval(this.#sweeper);
+    clearInterval(this.#foreignLooker);
     for (const { log } of this.#watched.values()) await log.close();
     await Promise.all(
       [...this.#live.keys()].map((sessionId) =>
@@ -347,7 +361,10 @@ export class Agents {
     const lock = acquireLock(place.lock);
     lock?.release();
     const owner = lock === null && !this.#live.has(sessionId) ? await ownerOf(place) : null;
-    const summary = await this.#options.catalog.refresh(sessionId, owner === null ? null : owner);
+    const { summary, project } = await this.#options.catalog.refresh(sessionId, owner);
+    if (project !== null) await this.#options.seenProject(project);
+    if (owner === null) this.#foreign.delete(sessionId);
+    else this.#foreign.add(sessionId);
     if (owner === null && summary.problem === null && (summary.driver !== 'idle' || atStart)) {
       await this.#open(sessionId).catch((error: unknown) => this.#options.fault(error));
     } else this.#options.changed(summary);

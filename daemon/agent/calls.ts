@@ -29,8 +29,8 @@ export interface CallPorts {
   environment: Omit<ToolEnvironment, 'output'>;
   /** What the project's rules allow just now. */
   rules(): readonly Allowed[];
-  /** Where nobody can answer: the text that such a call is denied with. Null where a person can. */
-  unattended: string | null;
+  /** Where nobody can answer: what such a call is denied with (`caution`: no mode would let it run). Null where a person can. */
+  unattended: ((caution: boolean) => string) | null;
 }
 
 /** Ends when every call has its end; rejects with the signal's reason on abort, leaving what is open to closing.ts. */
@@ -115,7 +115,7 @@ async function one(ports: CallPorts, call: ToolCall, bound: Bound | null, signal
     return execute(ports, call, bound.prepared, signal);
   }
   if (ports.unattended !== null) {
-    const text = `${verdict.reason} ${ports.unattended}`;
+    const text = `${verdict.reason} ${ports.unattended(verdict.caution)}`;
     return end(ports, call.callId, { outcome: 'denied', content: [{ type: 'text', text }] });
   }
   if (call.state === 'requested') await ask(ports, call.callId, verdict);

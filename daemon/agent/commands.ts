@@ -2,7 +2,6 @@
 import type { CommandName, Params, Result } from '#protocol/command.ts';
 import { RequestError } from '#protocol/errors.ts';
 import type { CommandMark } from '#protocol/event.ts';
-import { condense } from '#protocol/conversation/condense.ts';
 import type { CommandId, ProjectId, SessionId } from '#protocol/values/ids.ts';
 import type { Project } from '#protocol/values/project.ts';
 import { digestOf } from '../base/digest.ts';
@@ -11,7 +10,8 @@ import type { Agent } from './agent.ts';
 import type { Agents } from './agents.ts';
 
 type Handled =
-  Exclude<Extract<CommandName, `session.${string}`>, 'session.subscribe' | 'session.unsubscribe'> | 'approval.answer';
+  | Exclude<Extract<CommandName, `session.${string}`>, 'session.subscribe' | 'session.unsubscribe' | 'session.page'>
+  | 'approval.answer';
 export type SessionHandlers = {
   readonly [Name in Handled]: (params: Params<Name>, caller: { readonly name: string }) => Promise<Result<Name>>;
 };
@@ -21,13 +21,21 @@ export interface SessionCommandPorts {
   catalog: Catalog;
   /** The project, shown or not. Throws `not_found`. */
   project(projectId: ProjectId): Project;
+  /** Projects that were removed: their sessions are not listed. */
+  hiddenProjects(): readonly ProjectId[];
   defaultModel(): string;
 }
 
 /** Rows of a page of the list where the client names no number. */
 const defaultPage = 100;
 
-export function sessionHandlers({ agents, catalog, project, defaultModel }: SessionCommandPorts): SessionHandlers {
+export function sessionHandlers({
+  agents,
+  catalog,
+  project,
+  hiddenProjects,
+  defaultModel,
+}: SessionCommandPorts): SessionHandlers {
   /** Runs a command on a session's agent, marked with its id and the digest of its parameters. */
   const on = async (
     params: { commandId: CommandId; sessionId: SessionId },
@@ -39,7 +47,7 @@ export function sessionHandlers({ agents, catalog, project, defaultModel }: Sess
   return {
     'session.list': async ({ projectId, limit, after }) => {
       await agents.lookAround();
-      return catalog.list({ projectId, limit: limit ?? defaultPage, after });
+      return catalog.list({ projectId, hidden: hiddenProjects(), limit: limit ?? defaultPage, after });
     },
     'session.create': async (params) => {
       const { sessionId, model, mode, input, commandId } = params;
@@ -57,15 +65,6 @@ export function sessionHandlers({ agents, catalog, project, defaultModel }: Sess
     'session.fork': async (params) => {
       const mark = { id: params.commandId, digest: digestOf(params) };
       return { seq: await agents.fork(params.sessionId, params.upTo, params.newSessionId, mark) };
-    },
-    'session.page': async ({ sessionId, before }) => {
-      const source = await agents.source(sessionId);
-      try {
-        const { base, events } = await source.page(before);
-        return { base, events: condense(events) };
-      } finally {
-        source.release();
-      }
     },
     'session.submit': (params) => {
       const origin = 'person' as const;

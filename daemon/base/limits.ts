@@ -77,3 +77,5 @@ export const recentEventCharacters = 256 * 1024;
 export const idleSessionMs = 60_000;
 /** How often a log that another process writes is looked at while somebody follows it. */
 export const watchLogMs = 250;
+/** How often sessions that another process writes are looked at, for the list. */
+export const foreignLookMs = 1_000;

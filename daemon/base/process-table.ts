@@ -124,7 +124,9 @@ function statFields(stat: string): { state: string; group: number; session: numb
 
 async function startTimeByPs(pid: number): Promise<string | null> {
   try {
-    const { stdout } = await promisify(execFile)('ps', ['-o', 'lstart=', '-p', String(pid)], { env: { ...process.env, LC_ALL: 'C' } });
+    const { stdout } = await promisify(execFile)('ps', ['-o', 'lstart=', '-p', String(pid)], {
+      env: { ...process.env, LC_ALL: 'C' },
+    });
     return stdout.trim() || null;
   } catch {
     return null;
@@ -133,7 +135,9 @@ async function startTimeByPs(pid: number): Promise<string | null> {
 
 async function rowsOfPs(mark: string): Promise<Row[]> {
   try {
-    const { stdout } = await promisify(execFile)('ps', ['-Eww', '-axo', 'pid=,pgid=,stat=,command='], { maxBuffer: 64 * 1024 * 1024 });
+    const { stdout } = await promisify(execFile)('ps', ['-Eww', '-axo', 'pid=,pgid=,stat=,command='], {
+      maxBuffer: 64 * 1024 * 1024,
+    });
     return stdout.split('\n').flatMap((line) => {
       const fields = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(line);
       if (fields === null || fields[3]?.startsWith('Z')) return [];

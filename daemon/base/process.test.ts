@@ -120,17 +120,22 @@ describe('TL9: stopping a run ends all of it', () => {
 
   test('an abort ends what ignores TERM within 5 s', async () => {
     const stop = new AbortController();
-    const end = await run('trap "" TERM; (trap "" TERM; echo ready; while :; do sleep 1; done) & wait; while :; do sleep 1; done', {
-      signal: stop.signal,
-      onOutput: () => stop.abort(),
-    });
+    const end = await run(
+      'trap "" TERM; (trap "" TERM; echo ready; while :; do sleep 1; done) & wait; while :; do sleep 1; done',
+      {
+        signal: stop.signal,
+        onOutput: () => stop.abort(),
+      },
+    );
     expect(end).toMatchObject({ aborted: true, timedOut: false, leftRunning: 0, signal: 'SIGKILL' });
     expect(end.ms).toBeLessThan(4_500);
     expect(await findMarked(mark)).toEqual([]);
   });
 
   test('a program may still clean up on TERM', async () => {
-    const end = await run('trap "echo cleaned; exit 3" TERM; echo ready; while :; do sleep 0.05; done', { timeLimitMs: 300 });
+    const end = await run('trap "echo cleaned; exit 3" TERM; echo ready; while :; do sleep 0.05; done', {
+      timeLimitMs: 300,
+    });
     expect(end).toMatchObject({ timedOut: true, exitCode: 3 });
     expect(end.output).toMatch(/^ready\n[^]*cleaned\n$/);
   });
@@ -158,7 +163,9 @@ describe('the gate', () => {
 
   test('nothing runs when recording fails, and the failure is told', async () => {
     const flag = join(folder, 'ran');
-    await expect(run(`touch ${flag}`, { onStarted: () => Promise.reject(new Error('disk full')) })).rejects.toThrow('disk full');
+    await expect(run(`touch ${flag}`, { onStarted: () => Promise.reject(new Error('disk full')) })).rejects.toThrow(
+      'disk full',
+    );
     expect(existsSync(flag)).toBe(false);
     expect(await findMarked(mark)).toEqual([]);
   });
@@ -180,9 +187,13 @@ describe('the gate', () => {
 
   test('the child ends without having run when we die before the gate opens', async () => {
     const flag = join(folder, 'ran');
-    const holder = spawn(process.execPath, ['--import', 'tsx', fileURLToPath(new URL('fixtures/gate-holder.ts', import.meta.url)), flag], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
+    const holder = spawn(
+      process.execPath,
+      ['--import', 'tsx', fileURLToPath(new URL('fixtures/gate-holder.ts', import.meta.url)), flag],
+      {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    );
     const [said] = (await once(holder.stdout, 'data')) as [Buffer];
     const pid = Number(said.toString());
     expect(await processStartTime(pid)).not.toBeNull();

@@ -77,7 +77,8 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessEnd> {
       cause = await Promise.race([untilQuiet(outputEnd, () => lastOutput).then(() => 'exit' as const), stop.happened]);
     }
     const leftRunning = cause === 'exit' ? await countLeft(family) : await endProcesses(family);
-    if (cause !== 'exit') await Promise.race([Promise.all([exit, outputEnd]), wait(killWaitMs, undefined, { ref: false })]);
+    if (cause !== 'exit')
+      await Promise.race([Promise.all([exit, outputEnd]), wait(killWaitMs, undefined, { ref: false })]);
     const { code, signal } = await Promise.race([exit, Promise.resolve(unknownExit)]);
     return { exitCode: code, signal, timedOut: cause === 'time', aborted: cause === 'abort', leftRunning };
   } finally {

@@ -14,13 +14,13 @@ import { readBody } from './body.ts';
 import { maxTickets, maxUploads, ticketMs } from './limits.ts';
 
 /** What `?type=` may ask for. SVG and HTML hold scripts, and PDF viewers run them: those are downloads. */
-const safeTypes: Readonly<Record<string, string>> = {
-  'image/png': 'image/png',
-  'image/jpeg': 'image/jpeg',
-  'image/gif': 'image/gif',
-  'image/webp': 'image/webp',
-  'text/plain': 'text/plain; charset=utf-8',
-};
+const safeTypes: ReadonlyMap<string, string> = new Map([
+  ['image/png', 'image/png'],
+  ['image/jpeg', 'image/jpeg'],
+  ['image/gif', 'image/gif'],
+  ['image/webp', 'image/webp'],
+  ['text/plain', 'text/plain; charset=utf-8'],
+]);
 
 export class BlobRoutes {
   readonly #store: BlobStore;
@@ -48,7 +48,7 @@ export class BlobRoutes {
   async send(response: ServerResponse, sha256: string, query: URLSearchParams): Promise<void> {
     const blob = await this.#store.open(sha256);
     if (blob === null) throw new RequestError('not_found', 'There is no such blob.');
-    const type = safeTypes[query.get('type') ?? ''];
+    const type = safeTypes.get(query.get('type') ?? '');
     response.writeHead(200, {
       ...securityHeaders(dataPolicy),
       'cache-control': 'no-store',

@@ -101,6 +101,7 @@ export class HttpRoutes implements Handler {
         upgrade: 'websocket',
         connection: 'upgrade',
       });
+    if (path.startsWith('/blobs/')) throw new RequestError('not_found', 'There is no such blob.');
     allow(asked, 'GET', 'HEAD');
     return this.#needs.files.serve(asked.request, asked.response, { path, isNavigation: isNavigation(asked.head) });
   }

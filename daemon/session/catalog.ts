@@ -8,6 +8,7 @@ import type { SessionSummary } from '#protocol/commands/session-values.ts';
 import type { ProjectId, SessionId } from '#protocol/values/ids.ts';
 import { messageOf } from '../base/errors.ts';
 import { openDatabase, type Database } from '../base/database.ts';
+import type { Project } from '#protocol/values/project.ts';
 import type { HomePaths } from '../base/files.ts';
 import { History } from './history.ts';
 import { logSuffix, placeInHome } from './place.ts';
@@ -52,20 +53,33 @@ export class Catalog {
     return row === undefined ? null : (JSON.parse(row['summary'] as string) as SessionSummary);
   }
 
-  /** Newest activity first. `after` is the `next` of the page before. */
-  list(options: { projectId?: ProjectId | undefined; limit: number; after?: string | undefined }): {
-    sessions: SessionSummary[];
-    next: string | null;
-  } {
+  /** Newest activity first. `after` is the `next` of the page before; sessions of `hidden` projects are passed over. */
+  list(options: {
+    projectId?: ProjectId | undefined;
+    hidden: readonly ProjectId[];
+    limit: number;
+    after?: string | undefined;
+  }): { sessions: SessionSummary[]; next: string | null } {
     const [time, id] = options.after === undefined ? [Number.MAX_VALUE, ''] : splitPosition(options.after);
-    const where = options.projectId === undefined ? '' : 'AND projectId = ?';
+    const one = options.projectId === undefined ? '' : 'AND projectId = ?';
+    const others =
+      options.hidden.length === 0
+        ? ''
+        : `AND (projectId IS NULL OR projectId NOT IN (${options.hidden.map(() => '?').join()}))`;
     const rows = this.#database
       .prepare(
         `SELECT sessionId, updatedAt, summary FROM session
-         WHERE hidden = 0 AND (updatedAt < ? OR (updatedAt = ? AND sessionId > ?)) ${where}
+         WHERE hidden = 0 AND (updatedAt < ? OR (updatedAt = ? AND sessionId > ?)) ${one} ${others}
          ORDER BY updatedAt DESC, sessionId LIMIT ?`,
       )
-      .all(time, time, id, ...(options.projectId === undefined ? [] : [options.projectId]), options.limit + 1);
+      .all(
+        time,
+        time,
+        id,
+        ...(options.projectId === undefined ? [] : [options.projectId]),
+        ...options.hidden,
+        options.limit + 1,
+      );
     const page = rows.slice(0, options.limit);
     const last = page.at(-1);
     return {
@@ -127,7 +141,10 @@ export class Catalog {
   }
 
   /** Makes a session's row from its log, without writing to the log. `owner`: who else writes it just now. */
-  async refresh(sessionId: SessionId, owner: string | null): Promise<SessionSummary> {
+  async refresh(
+    sessionId: SessionId,
+    owner: string | null,
+  ): Promise<{ summary: SessionSummary; project: Project | null }> {
     const place = placeInHome(this.#home, sessionId);
     const { size } = await stat(place.log);
     const history = await History.open(place.log);
@@ -145,11 +162,11 @@ export class Catalog {
         owner,
       });
       this.put(summary, size, conversation.session?.deleted ?? false);
-      return summary;
+      return { summary, project: conversation.session?.project ?? null };
     } catch (error) {
       const summary = unreadable(sessionId, messageOf(error));
       this.put(summary, size, false);
-      return summary;
+      return { summary, project: null };
     } finally {
       await history.close();
     }

@@ -166,6 +166,16 @@ export class History {
     return place;
   }
 
+  /** Folds the whole log from its beginning, telling each event on the way. */
+  async foldAll(each: (stored: StoredEvent) => void, damaged: (damage: Damage) => void): Promise<Conversation> {
+    let conversation = emptyConversation;
+    for await (const stored of this.stored({ offset: 0, seq: 0 }, 0, Infinity, damaged)) {
+      conversation = reduce(conversation, stored.event);
+      each(stored);
+    }
+    return conversation;
+  }
+
   /** Everything up to a base, folded from the start: what a conversation that began there leaves out. */
   async before(baseSeq: number): Promise<Conversation> {
     let conversation = emptyConversation;

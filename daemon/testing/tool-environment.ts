@@ -70,7 +70,11 @@ export class ToolScratch {
     return readFileSync(this.path(name));
   }
 
-  async call(tool: Tool, args: Record<string, unknown>, signal: AbortSignal = new AbortController().signal): Promise<ToolResult> {
+  async call(
+    tool: Tool,
+    args: Record<string, unknown>,
+    signal: AbortSignal = new AbortController().signal,
+  ): Promise<ToolResult> {
     const call = tool.prepare(args);
     if ('problem' in call) throw new Error(call.problem);
     return call.execute(this.environment, signal);

@@ -30,7 +30,8 @@ export function pick(args: Arguments, names: readonly string[]): unknown {
 
 export function pathArgument(args: Arguments): string {
   const value = pick(args, ['path', 'file_path', 'filePath', 'filepath', 'filename', 'file']);
-  if (typeof value !== 'string' || value.trim() === '') throw new ArgumentProblem('"path" is missing: give the path of a file as a string.');
+  if (typeof value !== 'string' || value.trim() === '')
+    throw new ArgumentProblem('"path" is missing: give the path of a file as a string.');
   if (value.includes('\0')) throw new ArgumentProblem('"path" holds a NUL character, which no path can.');
   return value;
 }

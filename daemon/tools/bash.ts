@@ -48,15 +48,26 @@ async function assess(environment: ToolEnvironment, command: string): Promise<As
   const cautions = [
     judgement.destructive === null ? null : `The command ${judgement.destructive}.`,
     await cautionOfPaths(judgement, environment),
-    judgement.unclear === null ? null : `The command ${judgement.unclear}, so what it does cannot be told by reading it.`,
+    judgement.unclear === null
+      ? null
+      : `The command ${judgement.unclear}, so what it does cannot be told by reading it.`,
   ].filter((caution) => caution !== null);
-  return { effect: 'command', caution: cautions.length === 0 ? null : cautions.join(' '), rulePattern: `bash ${command}` };
+  return {
+    effect: 'command',
+    caution: cautions.length === 0 ? null : cautions.join(' '),
+    rulePattern: `bash ${command}`,
+  };
 }
 
 /** Programs must neither wait for a person nor draw on a terminal. CI is not set: it makes some tools stricter than the person asked for. */
 const withoutTerminal = { TERM: 'dumb', PAGER: 'cat', GIT_PAGER: 'cat', GIT_TERMINAL_PROMPT: '0' };
 
-async function run(environment: ToolEnvironment, command: string, timeLimitMs: number, signal: AbortSignal): Promise<ToolResult> {
+async function run(
+  environment: ToolEnvironment,
+  command: string,
+  timeLimitMs: number,
+  signal: AbortSignal,
+): Promise<ToolResult> {
   const key = randomBytes(6).toString('hex');
   const output = new Output(await environment.spillFile(`command-${key}.txt`));
   const screen = new PlainTextStream();
@@ -95,7 +106,9 @@ async function run(environment: ToolEnvironment, command: string, timeLimitMs: n
 function answer(command: string, end: ProcessEnd, output: Output, timeLimitMs: number): ToolResult {
   const truncation = output.window.result();
   const notes = notesOn(end, timeLimitMs);
-  const text = [textOf(truncation, output), ...notes.map((note) => `[${note}]`)].filter((part) => part !== '').join('\n');
+  const text = [textOf(truncation, output), ...notes.map((note) => `[${note}]`)]
+    .filter((part) => part !== '')
+    .join('\n');
   const details: CommandEnd = {
     type: 'command',
     command,
@@ -112,14 +125,20 @@ function answer(command: string, end: ProcessEnd, output: Output, timeLimitMs: n
 
 function notesOn(end: ProcessEnd, timeLimitMs: number): string[] {
   const notes: string[] = [];
-  if (end.timedOut) notes.push(`The time limit of ${timeLimitMs / 1000} s was reached; the command and all it started were ended.`);
+  if (end.timedOut)
+    notes.push(`The time limit of ${timeLimitMs / 1000} s was reached; the command and all it started were ended.`);
   else if (end.aborted) notes.push('The command was stopped on request, with all it started.');
   else if (end.signal !== null) notes.push(`Ended by signal ${end.signal}.`);
   else if (end.exitCode !== 0) notes.push(`Exit code ${end.exitCode ?? 'unknown'}.`);
   if (end.leftRunning > 0) {
-    const who = end.leftRunning === 1 ? '1 process it started still runs' : `${end.leftRunning} processes it started still run`;
+    const who =
+      end.leftRunning === 1 ? '1 process it started still runs' : `${end.leftRunning} processes it started still run`;
     const stopped = end.timedOut || end.aborted;
-    notes.push(stopped ? `${who}: it could not be ended.` : `${who} in the background; what it writes from now on is not shown, unless it goes to a file.`);
+    notes.push(
+      stopped
+        ? `${who}: it could not be ended.`
+        : `${who} in the background; what it writes from now on is not shown, unless it goes to a file.`,
+    );
   }
   return notes;
 }
@@ -188,7 +207,8 @@ class Output {
 function commandArgument(args: Arguments): string {
   const value = pick(args, ['command', 'cmd', 'script']);
   const command = Array.isArray(value) ? scriptOf(value as unknown[]) : value;
-  if (typeof command !== 'string' || command.trim() === '') throw new ArgumentProblem('"command" is missing: give the shell command as a string.');
+  if (typeof command !== 'string' || command.trim() === '')
+    throw new ArgumentProblem('"command" is missing: give the shell command as a string.');
   if (command.includes('\0')) throw new ArgumentProblem('"command" holds a NUL character, which no command can.');
   return command;
 }
@@ -205,7 +225,9 @@ function timeLimitArgument(args: Arguments): number {
   if (value === undefined || value === '') return defaultCommandMs;
   const seconds = typeof value === 'string' ? Number(value) : value;
   if (typeof seconds !== 'number' || !(seconds > 0) || seconds * 1000 > maxCommandMs) {
-    throw new ArgumentProblem(`"timeout" is ${JSON.stringify(value)}, but must be a number of seconds, at most ${maxCommandMs / 1000}.`);
+    throw new ArgumentProblem(
+      `"timeout" is ${JSON.stringify(value)}, but must be a number of seconds, at most ${maxCommandMs / 1000}.`,
+    );
   }
   return Math.ceil(seconds * 1000);
 }

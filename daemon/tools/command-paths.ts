@@ -8,15 +8,26 @@ import { onlyLooks, type CommandJudgement } from './command-risk.ts';
 import { findPlace, type PathEnvironment, type Place } from './paths.ts';
 
 /** A sentence that says what the command would touch, or null. */
-export async function cautionOfPaths(judgement: CommandJudgement, environment: PathEnvironment): Promise<string | null> {
+export async function cautionOfPaths(
+  judgement: CommandJudgement,
+  environment: PathEnvironment,
+): Promise<string | null> {
   const folders = foldersOf(judgement.parts, environment.folder);
-  const uses = [...judgement.writes.map((word): Use => ({ word, kind: 'write' })), ...judgement.parts.flatMap(usesOf)];
+  const uses = [
+    ...judgement.writes.map((word): Use => ({ word, kind: 'write' })),
+    ...judgement.reads.map((word): Use => ({ word, kind: 'look' })),
+    ...judgement.parts.flatMap(usesOf),
+  ];
   if (uses.length * folders.length > maxLookups) return 'The command names too many files to look at each.';
   for (const use of uses) {
     for (const folder of isAbsolute(use.word) || use.word.startsWith('~') ? folders.slice(0, 1) : folders) {
-      const place = await findPlace(isAbsolute(use.word) || use.word.startsWith('~') ? use.word : `${folder}/${use.word}`, environment);
+      const place = await findPlace(
+        isAbsolute(use.word) || use.word.startsWith('~') ? use.word : `${folder}/${use.word}`,
+        environment,
+      );
       const why = objection(use.kind, place);
-      if (why !== null) return `The command ${use.kind === 'write' ? 'writes to' : 'touches'} ${place.shown}, which ${why}.`;
+      if (why !== null)
+        return `The command ${use.kind === 'write' ? 'writes to' : 'touches'} ${place.shown}, which ${why}.`;
     }
   }
   return null;
@@ -51,7 +62,8 @@ function objection(kind: Use['kind'], place: Place): string | null {
 }
 
 /** `/dev/fd/N` and `/dev/stdout` are links into /proc of whoever looks. */
-const harmlessDevice = /^\/(dev\/(null|zero|full|tty|stdin|stdout|stderr|urandom|random|fd\/\d+|pts\/\d+)|proc\/(self|\d+)\/fd\/.*)$/;
+const harmlessDevice =
+  /^\/(dev\/(null|zero|full|tty|stdin|stdout|stderr|urandom|random|fd\/\d+|pts\/\d+)|proc\/(self|\d+)\/fd\/.*)$/;
 
 /** The project, and each folder that a `cd` leads to from the one before. */
 function foldersOf(parts: readonly string[][], start: string): string[] {
@@ -71,18 +83,34 @@ function usesOf(part: string[]): Use[] {
   return args.flatMap((text): Use[] => {
     if (/^--?(exclude|include|ignore|not-)/.test(text)) return [];
     const value = /^(?:-[A-Za-z]|--?[\w-]+=|[\w-]+=|@){0,2}(.+)$/s.exec(text)?.[1] ?? text;
-    return looksLikePath(value) ? [{ word: value, kind }] : [];
+    const counts = kind === 'change' ? !text.startsWith('-') || looksLikePath(value) : looksLikePath(value);
+    return counts && value.length <= maxPath && !isUrl.test(value) ? [{ word: value, kind }] : [];
   });
 }
 
-/** Options, URLs, program texts and plain words are passed over; a bare name counts when it is one that is guarded. */
+/** The longest path that Linux takes. */
+const maxPath = 4096;
+const isUrl = /^[a-z][a-z0-9+.-]*:\/\//;
+
+/** Options, program texts and plain words are passed over; a bare name counts when it may be one that is guarded. To a program that writes, every word may be a file. */
 function looksLikePath(text: string): boolean {
-  if (text.length > 1024 || /\s|^[a-z][a-z0-9+.-]*:\/\//.test(text) || text.startsWith('-')) return false;
-  return text.includes('/') || /^[.~]/.test(text) || /^(id_|_netrc|credentials|secrets\.|jenkinsfile)/i.test(text) || /\.[A-Za-z0-9]+$/.test(text);
+  if (/\s/.test(text) || text.startsWith('-')) return false;
+  return (
+    text.includes('/') ||
+    /^[.~]/.test(text) ||
+    /^(id_|_netrc|credentials|secrets\.|jenkinsfile)/i.test(text) ||
+    /\.[A-Za-z0-9]+$/.test(text)
+  );
 }
 
-const namesOnly = new Set('echo printf ls stat test [ find tree du which type basename dirname realpath readlink cd pushd file'.split(' '));
-const writers = new Set('cp mv ln install mkdir touch tee rm rmdir unlink rsync scp truncate unzip tar patch split mkfifo mknod chmod chown dd'.split(' '));
+const namesOnly = new Set(
+  'echo printf ls stat test [ find tree du which type basename dirname realpath readlink cd pushd file'.split(' '),
+);
+const writers = new Set(
+  'cp mv ln install mkdir touch tee rm rmdir unlink rsync scp truncate unzip tar patch split mkfifo mknod chmod chown dd'.split(
+    ' ',
+  ),
+);
 
 function kindOf(name: string, args: readonly string[]): Use['kind'] {
   if (namesOnly.has(name)) return 'name';

@@ -19,12 +19,20 @@ export interface CommandJudgement {
   readonly parts: string[][];
   /** Files that redirections write. */
   readonly writes: string[];
+  /** Files that redirections read. */
+  readonly reads: string[];
 }
 
 export function judge(command: string): CommandJudgement {
   const court = new Court();
   court.judge(command, 0);
-  return { destructive: court.destructive, unclear: court.unclear, parts: court.parts, writes: court.writes };
+  return {
+    destructive: court.destructive,
+    unclear: court.unclear,
+    parts: court.parts,
+    writes: court.writes,
+    reads: court.reads,
+  };
 }
 
 /** A script within a script within …: nobody honest nests deeper. */
@@ -37,6 +45,7 @@ class Court {
   unclear: string | null = null;
   readonly parts: string[][] = [];
   readonly writes: string[] = [];
+  readonly reads: string[] = [];
 
   judge(source: string, depth: number): void {
     if (depth > maxDepth) return this.#unclear('nests too many commands in each other');
@@ -66,6 +75,7 @@ class Court {
       if (isDisk(target.text)) this.#destructive(`writes to the device ${target.text}`);
       this.writes.push(target.text);
     }
+    this.reads.push(...command.reads.map((target) => target.text));
     this.#words(command.words, command.input, depth);
   }
 
@@ -77,7 +87,7 @@ class Court {
   #words(words: readonly Word[], input: Input, depth: number, more = false): void {
     const [first, ...rest] = words;
     if (first === undefined) return;
-    if (first.variable || first.splits || first.pattern) {
+    if (first.variable || first.splits || (first.pattern && first.text !== '[')) {
       return this.#unclear('runs a program whose name is not known before it runs');
     }
     const name = programOf(first.text);
@@ -128,7 +138,8 @@ class Court {
       if (/^-[A-Za-z]*c[A-Za-z]*$/.test(text)) {
         const script = rest.slice(at + 1).find((word) => !word.text.startsWith('-'));
         if (script === undefined) return this.#unclear(`gives ${name} no command to run`);
-        if (script.variable || script.splits || script.pattern) return this.#unclear(`makes up the command for ${name} while it runs`);
+        if (script.variable || script.splits || script.pattern)
+          return this.#unclear(`makes up the command for ${name} while it runs`);
         return this.judge(script.text, depth + 1);
       }
       if (text === '-s') return this.#fedShell(name, input);
@@ -141,7 +152,8 @@ class Court {
     }
     this.parts.push([name, ...texts]);
     if (/^(-|\/dev\/(stdin|fd\/0)|\/proc\/self\/fd\/0)$/.test(script.text)) return this.#fedShell(name, input);
-    if (rest.some((word) => word.splits)) this.#unclear(`depends on a variable whose value is not known before it runs`);
+    if (rest.some((word) => word.splits))
+      this.#unclear(`depends on a variable whose value is not known before it runs`);
   }
 
   #fedShell(name: string, input: Input): void {
@@ -241,11 +253,15 @@ const beyondReading = new Map<string, string>([
 
 /** Programs that take a program from their stdin when no other is named. */
 function runsItsInput(name: string, args: readonly string[]): boolean {
-  if (/^(source|\.)$/.test(name)) return args.some((text) => /^(-|\/dev\/(stdin|fd\/0)|\/proc\/self\/fd\/0)$/.test(text));
-  if (!/^(python[\d.]*|pypy3?|node|nodejs|bun|deno|perl|ruby|php|lua|Rscript|osascript|tclsh)$/.test(name)) return false;
+  if (/^(source|\.)$/.test(name))
+    return args.some((text) => /^(-|\/dev\/(stdin|fd\/0)|\/proc\/self\/fd\/0)$/.test(text));
+  if (!/^(python[\d.]*|pypy3?|node|nodejs|bun|deno|perl|ruby|php|lua|Rscript|osascript|tclsh)$/.test(name))
+    return false;
   const own = args.filter((text) => text !== '-');
   if (own.length < args.length) return true;
-  return !own.some((text) => !text.startsWith('-') || /^-[A-Za-z]*[cemnprEV]/.test(text) || /^--(eval|print|version|help)/.test(text));
+  return !own.some(
+    (text) => !text.startsWith('-') || /^-[A-Za-z]*[cemnprEV]/.test(text) || /^--(eval|print|version|help)/.test(text),
+  );
 }
 
 interface Wrapped {
@@ -263,7 +279,11 @@ interface Wrapper {
 }
 
 const wrappers: Readonly<Record<string, Wrapper>> = {
-  env: { valued: ['-u', '--unset', '-C', '--chdir'], alone: /^(-i|-|-0|-v|--ignore-environment|--unset=.*|--chdir=.*|-u.+|-C.+)$/, operands: 0 },
+  env: {
+    valued: ['-u', '--unset', '-C', '--chdir'],
+    alone: /^(-i|-|-0|-v|--ignore-environment|--unset=.*|--chdir=.*|-u.+|-C.+)$/,
+    operands: 0,
+  },
   nohup: { valued: [], alone: /^$/, operands: 0 },
   timeout: {
     valued: ['-k', '-s', '--kill-after', '--signal'],
@@ -271,9 +291,17 @@ const wrappers: Readonly<Record<string, Wrapper>> = {
     operands: 1,
   },
   gtimeout: { valued: ['-k', '-s'], alone: /^(-v|--foreground|--preserve-status)$/, operands: 1 },
-  time: { valued: ['-f', '-o', '--format', '--output'], alone: /^(-p|-v|-a|--portability|--verbose|--append|--format=.*)$/, operands: 0 },
+  time: {
+    valued: ['-f', '-o', '--format', '--output'],
+    alone: /^(-p|-v|-a|--portability|--verbose|--append|--format=.*)$/,
+    operands: 0,
+  },
   nice: { valued: ['-n', '--adjustment'], alone: /^(-n-?\d+|--?\d+|--adjustment=.*)$/, operands: 0 },
-  ionice: { valued: ['-c', '-n', '--class', '--classdata'], alone: /^(-c\d|-n\d|-t|--class=.*|--classdata=.*)$/, operands: 0 },
+  ionice: {
+    valued: ['-c', '-n', '--class', '--classdata'],
+    alone: /^(-c\d|-n\d|-t|--class=.*|--classdata=.*)$/,
+    operands: 0,
+  },
   stdbuf: { valued: ['-i', '-o', '-e'], alone: /^(-[ioe].+|--(input|output|error)=.*)$/, operands: 0 },
   setsid: { valued: [], alone: /^(-[cfw]+|--ctty|--fork|--wait)$/, operands: 0 },
   command: { valued: [], alone: /^-p$/, operands: 0 },
@@ -285,8 +313,23 @@ const wrappers: Readonly<Record<string, Wrapper>> = {
   npx: { valued: ['-p', '--package'], alone: /^(-y|-q|--yes|--no|--no-install|--quiet|--package=.*)$/, operands: 0 },
   bunx: { valued: [], alone: /^(--bun|-y)$/, operands: 0 },
   xargs: {
-    valued: ['-n', '-P', '-I', '-d', '-L', '-s', '-a', '-E', '--max-args', '--max-procs', '--delimiter', '--arg-file', '--max-lines'],
-    alone: /^(-[0rtpx]+|-[nPIdLsE].+|-i.*|--null|--no-run-if-empty|--verbose|--replace(=.*)?|--(max-args|max-procs|delimiter|arg-file|max-lines)=.*)$/,
+    valued: [
+      '-n',
+      '-P',
+      '-I',
+      '-d',
+      '-L',
+      '-s',
+      '-a',
+      '-E',
+      '--max-args',
+      '--max-procs',
+      '--delimiter',
+      '--arg-file',
+      '--max-lines',
+    ],
+    alone:
+      /^(-[0rtpx]+|-[nPIdLsE].+|-i.*|--null|--no-run-if-empty|--verbose|--replace(=.*)?|--(max-args|max-procs|delimiter|arg-file|max-lines)=.*)$/,
     operands: 0,
   },
 };
@@ -321,7 +364,8 @@ function unwrap(name: string, rest: readonly Word[]): Wrapped | null | 'unknown'
 /** `npm exec X`, `pnpm dlx X`, `yarn dlx X`: npx by other names. */
 function packageRunner(name: string, rest: readonly Word[]): { wrapper: Wrapper; skip: number } | null {
   const verb = rest[0]?.text ?? '';
-  const runs = (name === 'npm' && /^(exec|x)$/.test(verb)) || (/^(pnpm|yarn|bun)$/.test(name) && /^(dlx|exec|x)$/.test(verb));
+  const runs =
+    (name === 'npm' && /^(exec|x)$/.test(verb)) || (/^(pnpm|yarn|bun)$/.test(name) && /^(dlx|exec|x)$/.test(verb));
   return runs ? { wrapper: wrappers['npx'] as Wrapper, skip: 1 } : null;
 }
 
@@ -337,51 +381,186 @@ function tableRisk(name: string, rest: readonly Word[]): Risk {
   return found === undefined ? null : { destructive: `${found.reason} (${name})` };
 }
 
-const verbs = (pattern: RegExp) => (args: readonly string[]) => pattern.test(args.filter((text) => !text.startsWith('-')).join(' '));
+const verbs = (pattern: RegExp) => (args: readonly string[]) =>
+  pattern.test(args.filter((text) => !text.startsWith('-')).join(' '));
 
 const dangers: readonly Danger[] = [
-  { names: /^rm$/, reason: 'deletes folders, or deletes without asking', when: (args) => hasOption(args, 'rRf', '--recursive', '--force') },
-  { names: /^rm$/, reason: 'deletes everything that fits a pattern', when: (_, words) => words.some((word) => word.pattern) },
+  {
+    names: /^rm$/,
+    reason: 'deletes folders, or deletes without asking',
+    when: (args) => hasOption(args, 'rRf', '--recursive', '--force'),
+  },
+  {
+    names: /^rm$/,
+    reason: 'deletes everything that fits a pattern',
+    when: (_, words) => words.some((word) => word.pattern),
+  },
   { names: /^(rimraf|del-cli|del|trash|srm|shred|wipe|scrub)$/, reason: 'deletes for good' },
   { names: /^(dd|ddrescue)$/, reason: 'copies raw data over whatever is there' },
-  { names: /^(mkfs(\..*)?|newfs.*|mke2fs|mkswap|wipefs|fdisk|sfdisk|gdisk|sgdisk|cfdisk|parted|hdiutil|diskutil|blkdiscard)$/, reason: 'changes a disk' },
-  { names: /^((lv|vg|pv)(remove|reduce)|cryptsetup|mdadm|zpool|zfs|btrfs|mount|umount|swapoff|losetup)$/, reason: 'changes a disk' },
+  {
+    names:
+      /^(mkfs(\..*)?|newfs.*|mke2fs|mkswap|wipefs|fdisk|sfdisk|gdisk|sgdisk|cfdisk|parted|hdiutil|diskutil|blkdiscard)$/,
+    reason: 'changes a disk',
+  },
+  {
+    names: /^((lv|vg|pv)(remove|reduce)|cryptsetup|mdadm|zpool|zfs|btrfs|mount|umount|swapoff|losetup)$/,
+    reason: 'changes a disk',
+  },
   { names: /^truncate$/, reason: 'cuts files' },
-  { names: /^(chmod|chown|chgrp|setfacl|chattr)$/, reason: 'changes who may do what in a whole folder', when: (args) => hasOption(args, 'R', '--recursive') },
+  {
+    names: /^(chmod|chown|chgrp|setfacl|chattr)$/,
+    reason: 'changes who may do what in a whole folder',
+    when: (args) => hasOption(args, 'R', '--recursive'),
+  },
   { names: /^chattr$/, reason: 'changes how the file system treats a file' },
   { names: /^(shutdown|reboot|halt|poweroff|init|telinit)$/, reason: 'stops the machine' },
   { names: /^(killall|killall5|pkill|skill|xkill)$/, reason: 'ends programs by name, whosever they are' },
   { names: /^kill$/, reason: 'ends whole groups of programs', when: endsGroups },
-  { names: /^(systemctl|launchctl|service|rc-service|initctl)$/, reason: 'changes services of the machine', when: (args) => !/^(status|show|list|is-|cat|print)/.test(verbOf(args)) },
-  { names: /^(iptables|ip6tables|nft|ufw|firewall-cmd|pfctl|route|ifconfig|ip)$/, reason: 'changes the network', when: (args) => !looksAtNetwork(args) },
-  { names: /^(useradd|userdel|usermod|groupadd|groupdel|passwd|chsh|visudo|chpasswd)$/, reason: 'changes accounts of the machine' },
-  { names: /^crontab$/, reason: 'changes what runs by the clock', when: (args) => !(args.length === 1 && args[0] === '-l') },
-  { names: /^rsync$/, reason: 'deletes files where it copies to', when: (args) => args.some((text) => /^--(del|remove-)/.test(text)) },
-  { names: /^tar$/, reason: 'deletes what it packs, or runs commands', when: (args) => args.some((text) => /^--(remove|to-command|checkpoint-action|use-compress)/.test(text)) },
-  { names: /^(fd|fdfind)$/, reason: 'runs a command on everything it finds', when: (args) => hasOption(args, 'xX', '--exec', '--exec-batch') },
-  { names: /^(awk|gawk|mawk|nawk)$/, reason: 'runs commands from within', when: (args) => args.some((text) => /system\s*\(|\|\s*(getline|")|"\s*\|/.test(text)) },
-  { names: /^(python[\d.]*|node|nodejs|bun|deno|perl|ruby|php)$/, reason: 'deletes files from within', when: (args) => args.some((text) => /rmtree|rmSync|rmdirSync|unlink|fs\.rm\b|rm_rf|rm_r\b|remove_tree|os\.remove|\.rimraf/.test(text)) },
-  { names: /^(python[\d.]*|node|nodejs|bun|deno|perl|ruby|php)$/, reason: 'runs commands from within', when: (args) => args.some((text) => /os\.system|subprocess|child_process|\bsystem\s*\(|\bpopen|\bexec[vl]?[pe]?\s*\(|Deno\.Command|Bun\.spawn/.test(text)) },
-  { names: /^rg$/, reason: 'runs a command on every file it searches', when: (args) => hasOption(args, '', '--pre', '--hostname-bin') },
+  {
+    names: /^(systemctl|launchctl|service|rc-service|initctl)$/,
+    reason: 'changes services of the machine',
+    when: (args) => !/^(status|show|list|is-|cat|print)/.test(verbOf(args)),
+  },
+  {
+    names: /^(iptables|ip6tables|nft|ufw|firewall-cmd|pfctl|route|ifconfig|ip)$/,
+    reason: 'changes the network',
+    when: (args) => !looksAtNetwork(args),
+  },
+  {
+    names: /^(useradd|userdel|usermod|groupadd|groupdel|passwd|chsh|visudo|chpasswd)$/,
+    reason: 'changes accounts of the machine',
+  },
+  {
+    names: /^crontab$/,
+    reason: 'changes what runs by the clock',
+    when: (args) => !(args.length === 1 && args[0] === '-l'),
+  },
+  {
+    names: /^rsync$/,
+    reason: 'deletes files where it copies to',
+    when: (args) => args.some((text) => /^--(del|remove-)/.test(text)),
+  },
+  {
+    names: /^tar$/,
+    reason: 'deletes what it packs, or runs commands',
+    when: (args) => args.some((text) => /^--(remove|to-command|checkpoint-action|use-compress)/.test(text)),
+  },
+  {
+    names: /^(fd|fdfind)$/,
+    reason: 'runs a command on everything it finds',
+    when: (args) => hasOption(args, 'xX', '--exec', '--exec-batch'),
+  },
+  {
+    names: /^(awk|gawk|mawk|nawk)$/,
+    reason: 'runs commands from within',
+    when: (args) => args.some((text) => /system\s*\(|\|\s*(getline|")|"\s*\|/.test(text)),
+  },
+  {
+    names: /^(python[\d.]*|node|nodejs|bun|deno|perl|ruby|php)$/,
+    reason: 'deletes files from within',
+    when: (args) =>
+      args.some((text) =>
+        /rmtree|rmSync|rmdirSync|unlink|fs\.rm\b|rm_rf|rm_r\b|remove_tree|os\.remove|\.rimraf/.test(text),
+      ),
+  },
+  {
+    names: /^(python[\d.]*|node|nodejs|bun|deno|perl|ruby|php)$/,
+    reason: 'runs commands from within',
+    when: (args) =>
+      args.some((text) =>
+        /os\.system|subprocess|child_process|\bsystem\s*\(|\bpopen|\bexec[vl]?[pe]?\s*\(|Deno\.Command|Bun\.spawn/.test(
+          text,
+        ),
+      ),
+  },
+  {
+    names: /^rg$/,
+    reason: 'runs a command on every file it searches',
+    when: (args) => hasOption(args, '', '--pre', '--hostname-bin'),
+  },
   { names: /^history$/, reason: 'clears the history', when: (args) => hasOption(args, 'c') },
   { names: /^mv$/, reason: 'throws files away', when: (args) => args.at(-1) === '/dev/null' },
-  { names: /^(docker|podman|nerdctl)$/, reason: 'deletes containers, images or volumes', when: verbs(/^(((system|volume|image|container|network|builder|buildx) )?(prune|rm|remove|rmi)|rmi|compose .*\b(rm)|stack rm|swarm leave)\b/) },
-  { names: /^(docker|podman|docker-compose|nerdctl)$/, reason: 'deletes containers with their data', when: (args) => args.includes('down') && hasOption(args, 'v', '--volumes', '--rmi') },
-  { names: /^(kubectl|oc)$/, reason: 'changes a cluster', when: verbs(/^(delete|drain|replace|scale|rollout (undo|restart)|cordon)\b/) },
+  {
+    names: /^(docker|podman|nerdctl)$/,
+    reason: 'deletes containers, images or volumes',
+    when: verbs(
+      /^(((system|volume|image|container|network|builder|buildx) )?(prune|rm|remove|rmi)|rmi|compose .*\b(rm)|stack rm|swarm leave)\b/,
+    ),
+  },
+  {
+    names: /^(docker|podman|docker-compose|nerdctl)$/,
+    reason: 'deletes containers with their data',
+    when: (args) => args.includes('down') && hasOption(args, 'v', '--volumes', '--rmi'),
+  },
+  {
+    names: /^(kubectl|oc)$/,
+    reason: 'changes a cluster',
+    when: verbs(/^(delete|drain|replace|scale|rollout (undo|restart)|cordon)\b/),
+  },
   { names: /^helm$/, reason: 'changes a cluster', when: verbs(/^(uninstall|delete|rollback)\b/) },
-  { names: /^(terraform|tofu|pulumi|cdk|terragrunt)$/, reason: 'changes what runs in the cloud', when: verbs(/^(apply|destroy|up|deploy|import|taint|state (rm|mv|push)|stack rm)\b/) },
-  { names: /^(aws|gcloud|az|doctl|heroku|flyctl|fly|vercel|netlify|wrangler|firebase)$/, reason: 'changes what runs in the cloud', when: verbs(/\b(rm|rb|rmi|mb|mv|sync|delete\S*|destroy\S*|terminate\S*|remove\S*|purge\S*|deploy\S*|publish|put-\S*)\b/) },
-  { names: /^gh$/, reason: 'deletes or publishes on GitHub', when: verbs(/^(\S+ (delete|archive|rename|transfer|merge|close)|release create|secret (set|delete))\b/) },
-  { names: /^gh$/, reason: 'changes something on GitHub', when: (args) => args.includes('api') && hasOption(args, 'XfF', '--method', '--field', '--raw-field', '--input') },
-  { names: /^(npm|pnpm|yarn|bun)$/, reason: 'changes what others get from the registry', when: verbs(/^(npm )?(publish|unpublish|deprecate|dist-tag (add|rm)|owner|access|token|adduser|login|logout)\b/) },
-  { names: /^cargo$/, reason: 'changes what others get from the registry', when: verbs(/^(publish|yank|owner|login)\b/) },
-  { names: /^(twine|gem|poetry|uv|flit|hatch|dotnet|mvn|gradle)$/, reason: 'changes what others get from the registry', when: verbs(/^(upload|push|yank|publish|nuget push|deploy)\b/) },
+  {
+    names: /^(terraform|tofu|pulumi|cdk|terragrunt)$/,
+    reason: 'changes what runs in the cloud',
+    when: verbs(/^(apply|destroy|up|deploy|import|taint|state (rm|mv|push)|stack rm)\b/),
+  },
+  {
+    names: /^(aws|gcloud|az|doctl|heroku|flyctl|fly|vercel|netlify|wrangler|firebase)$/,
+    reason: 'changes what runs in the cloud',
+    when: verbs(
+      /\b(rm|rb|rmi|mb|mv|sync|delete\S*|destroy\S*|terminate\S*|remove\S*|purge\S*|deploy\S*|publish|put-\S*)\b/,
+    ),
+  },
+  {
+    names: /^gh$/,
+    reason: 'deletes or publishes on GitHub',
+    when: verbs(/^(\S+ (delete|archive|rename|transfer|merge|close)|release create|secret (set|delete))\b/),
+  },
+  {
+    names: /^gh$/,
+    reason: 'changes something on GitHub',
+    when: (args) => args.includes('api') && hasOption(args, 'XfF', '--method', '--field', '--raw-field', '--input'),
+  },
+  {
+    names: /^(npm|pnpm|yarn|bun)$/,
+    reason: 'changes what others get from the registry',
+    when: verbs(/^(npm )?(publish|unpublish|deprecate|dist-tag (add|rm)|owner|access|token|adduser|login|logout)\b/),
+  },
+  {
+    names: /^cargo$/,
+    reason: 'changes what others get from the registry',
+    when: verbs(/^(publish|yank|owner|login)\b/),
+  },
+  {
+    names: /^(twine|gem|poetry|uv|flit|hatch|dotnet|mvn|gradle)$/,
+    reason: 'changes what others get from the registry',
+    when: verbs(/^(upload|push|yank|publish|nuget push|deploy)\b/),
+  },
   { names: /^(dropdb|dropuser|mongosh|mongo)$/, reason: 'may delete a database', when: (args) => args.length > 0 },
-  { names: /^(psql|mysql|mariadb|sqlite3|sqlcmd|duckdb|clickhouse-client)$/, reason: 'deletes from a database', when: (args) => args.some((text) => /\b(drop|truncate|delete\s+from|alter)\b/i.test(text)) },
-  { names: /^redis-cli$/, reason: 'deletes from a database', when: (args) => args.some((text) => /^(flushall|flushdb|shutdown|del|unlink)$/i.test(text)) },
-  { names: /^(apt|apt-get|aptitude|dnf|yum|zypper|pacman|apk|brew|snap|port|dpkg|rpm)$/, reason: 'removes programs of the machine', when: verbs(/^(remove|purge|autoremove|uninstall|erase|del)\b/) },
-  { names: /^(dpkg|rpm|pacman)$/, reason: 'removes programs of the machine', when: (args) => args.some((text) => /^(-r|-P|-e|-R\w*|--remove|--purge|--erase)$/.test(text)) },
-  { names: /^(defaults|nvram|csrutil|spctl|security|sysctl|modprobe|insmod|rmmod|setenforce)$/, reason: 'changes settings of the machine', when: (args) => !/^(read|find|list)/.test(verbOf(args)) },
+  {
+    names: /^(psql|mysql|mariadb|sqlite3|sqlcmd|duckdb|clickhouse-client)$/,
+    reason: 'deletes from a database',
+    when: (args) => args.some((text) => /\b(drop|truncate|delete\s+from|alter)\b/i.test(text)),
+  },
+  {
+    names: /^redis-cli$/,
+    reason: 'deletes from a database',
+    when: (args) => args.some((text) => /^(flushall|flushdb|shutdown|del|unlink)$/i.test(text)),
+  },
+  {
+    names: /^(apt|apt-get|aptitude|dnf|yum|zypper|pacman|apk|brew|snap|port|dpkg|rpm)$/,
+    reason: 'removes programs of the machine',
+    when: verbs(/^(remove|purge|autoremove|uninstall|erase|del)\b/),
+  },
+  {
+    names: /^(dpkg|rpm|pacman)$/,
+    reason: 'removes programs of the machine',
+    when: (args) => args.some((text) => /^(-r|-P|-e|-R\w*|--remove|--purge|--erase)$/.test(text)),
+  },
+  {
+    names: /^(defaults|nvram|csrutil|spctl|security|sysctl|modprobe|insmod|rmmod|setenforce)$/,
+    reason: 'changes settings of the machine',
+    when: (args) => !/^(read|find|list)/.test(verbOf(args)),
+  },
 ];
 
 function verbOf(args: readonly string[]): string {
@@ -389,7 +568,13 @@ function verbOf(args: readonly string[]): string {
 }
 
 function looksAtNetwork(args: readonly string[]): boolean {
-  return args.length === 0 || args.every((text) => !/^(add|del|delete|set|flush|up|down|change|replace|enable|disable|allow|deny|reset|-[ADFIPRXNZ])$/.test(text));
+  return (
+    args.length === 0 ||
+    args.every(
+      (text) =>
+        !/^(add|del|delete|set|flush|up|down|change|replace|enable|disable|allow|deny|reset|-[ADFIPRXNZ])$/.test(text),
+    )
+  );
 }
 
 /** After the signal, a negative number is a group, 0 our own, -1 everybody and 1 the first process of all. */

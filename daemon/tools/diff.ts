@@ -16,7 +16,10 @@ export function diffOf(path: string, before: Uint8Array | null, after: Uint8Arra
   const [oldText, newText] = [Buffer.from(old).toString('utf8'), Buffer.from(after).toString('utf8')];
   if (old.length + after.length > maxDiffBytes) return { ...roughCounts(oldText, newText), text: null };
   const [from, to] = [before === null ? '/dev/null' : `a/${path}`, `b/${path}`];
-  const patch = structuredPatch(from, to, oldText, newText, undefined, undefined, { context: 3, maxEditLength: maxDiffEdits });
+  const patch = structuredPatch(from, to, oldText, newText, undefined, undefined, {
+    context: 3,
+    maxEditLength: maxDiffEdits,
+  });
   if (patch === undefined) return { ...roughCounts(oldText, newText), text: null };
   const lines = patch.hunks.flatMap((hunk) => hunk.lines);
   return {

@@ -19,15 +19,31 @@ describe('edit', () => {
     const result = await scratch.call(tool, { path: 'a.txt', edits: [{ oldText: 'two', newText: '2' }] });
     expect(scratch.get('a.txt')).toBe('one\n2\nthree\n');
     expect(textOf(result)).toBe('Edited a.txt: 1 place, +1 -1 lines.');
-    expect(result.details).toMatchObject({ type: 'file-change', path: 'a.txt', change: 'modified', added: 1, removed: 1 });
-    const { before, after, diff } = result.details as { before: { sha256: string }; after: { sha256: string }; diff: string };
-    expect([before, after].map((blob) => scratch.blobs.get(blob.sha256)?.toString())).toEqual(['one\ntwo\nthree\n', 'one\n2\nthree\n']);
+    expect(result.details).toMatchObject({
+      type: 'file-change',
+      path: 'a.txt',
+      change: 'modified',
+      added: 1,
+      removed: 1,
+    });
+    const { before, after, diff } = result.details as {
+      before: { sha256: string };
+      after: { sha256: string };
+      diff: string;
+    };
+    expect([before, after].map((blob) => scratch.blobs.get(blob.sha256)?.toString())).toEqual([
+      'one\ntwo\nthree\n',
+      'one\n2\nthree\n',
+    ]);
     expect(diff).toBe('--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n');
   });
 
   test('TL1: a batch with one misfit writes nothing', async () => {
     scratch.put('a.txt', 'one\ntwo\n');
-    const edits = [{ oldText: 'one', newText: '1' }, { oldText: 'nine', newText: '9' }];
+    const edits = [
+      { oldText: 'one', newText: '1' },
+      { oldText: 'nine', newText: '9' },
+    ];
     const result = await scratch.call(tool, { path: 'a.txt', edits });
     expect(result.outcome).toBe('failed');
     expect(scratch.get('a.txt')).toBe('one\ntwo\n');
@@ -84,7 +100,9 @@ describe('edit', () => {
 
   test('a read-only file is not replaced', async () => {
     chmodSync(scratch.put('a.txt', 'one\n'), 0o444);
-    expect(textOf(await scratch.call(tool, { path: 'a.txt', oldText: 'one', newText: 'two' }))).toBe('a.txt is read-only (mode 444).');
+    expect(textOf(await scratch.call(tool, { path: 'a.txt', oldText: 'one', newText: 'two' }))).toBe(
+      'a.txt is read-only (mode 444).',
+    );
   });
 
   test('a file that changed since it was read is refused with that reason, and edited after another read', async () => {
@@ -96,14 +114,20 @@ describe('edit', () => {
     expect(await scratch.assess(tool, args)).toMatchObject({ effect: 'refused' });
     await scratch.call(readTool, { path: 'a.txt' });
     expect(await scratch.call(tool, args)).toMatchObject({ outcome: 'completed' });
-    expect(await scratch.call(tool, { path: 'a.txt', oldText: 'two', newText: 'three' })).toMatchObject({ outcome: 'completed' });
+    expect(await scratch.call(tool, { path: 'a.txt', oldText: 'two', newText: 'three' })).toMatchObject({
+      outcome: 'completed',
+    });
     expect(scratch.get('a.txt')).toBe('three more\n');
   });
 
   test('RT27: parallel edits of one file, also by another name, all apply in order', async () => {
     scratch.put('a.txt', '0\n');
     symlinkSync('a.txt', scratch.path('b.txt'));
-    const edits = Array.from({ length: 12 }, (_, index) => ({ path: index % 2 === 0 ? 'a.txt' : './b.txt', oldText: `${index}\n`, newText: `${index}\n${index + 1}\n` }));
+    const edits = Array.from({ length: 12 }, (_, index) => ({
+      path: index % 2 === 0 ? 'a.txt' : './b.txt',
+      oldText: `${index}\n`,
+      newText: `${index}\n${index + 1}\n`,
+    }));
     const results = await Promise.all(edits.map((args) => scratch.call(tool, args)));
     expect(results.map((result) => result.outcome)).toEqual(edits.map(() => 'completed'));
     expect(scratch.get('a.txt')).toBe(Array.from({ length: 13 }, (_, index) => `${index}\n`).join(''));
@@ -111,16 +135,22 @@ describe('edit', () => {
 
   test('TL4 RT28: a file of 4 MiB is edited, one byte more is refused', async () => {
     const path = scratch.put('a.txt', `old\n${'x'.repeat(4 * 1024 * 1024 - 4)}`);
-    expect(await scratch.call(tool, { path, oldText: 'old\n', newText: 'new\n' })).toMatchObject({ outcome: 'completed' });
+    expect(await scratch.call(tool, { path, oldText: 'old\n', newText: 'new\n' })).toMatchObject({
+      outcome: 'completed',
+    });
     truncateSync(path, 4 * 1024 * 1024 + 1);
     expect(textOf(await scratch.call(tool, { path, oldText: 'new', newText: 'old' }))).toMatch(/up to 4 MiB/);
   });
 
   test('a missing file and a directory are told apart', async () => {
     scratch.put('src/a.txt', 'one');
-    expect(textOf(await scratch.call(tool, { path: 'b.txt', oldText: 'a', newText: 'b' }))).toMatch(/does not exist; a new file is made by write/);
+    expect(textOf(await scratch.call(tool, { path: 'b.txt', oldText: 'a', newText: 'b' }))).toMatch(
+      /does not exist; a new file is made by write/,
+    );
     expect(textOf(await scratch.call(tool, { path: 'src', oldText: 'a', newText: 'b' }))).toMatch(/is a directory/);
-    expect(textOf(await scratch.call(tool, { path: 'src/a.txt/x', oldText: 'a', newText: 'b' }))).toMatch(/should be a folder is a file/);
+    expect(textOf(await scratch.call(tool, { path: 'src/a.txt/x', oldText: 'a', newText: 'b' }))).toMatch(
+      /should be a folder is a file/,
+    );
   });
 
   test('assess shows the change without making it, and refuses what cannot work', async () => {
@@ -132,6 +162,8 @@ describe('edit', () => {
       rulePattern: 'edit a.txt',
     });
     expect(scratch.get('a.txt')).toBe('one\n');
-    expect(await scratch.assess(tool, { path: 'a.txt', oldText: 'nine', newText: 'x' })).toMatchObject({ effect: 'refused' });
+    expect(await scratch.assess(tool, { path: 'a.txt', oldText: 'nine', newText: 'x' })).toMatchObject({
+      effect: 'refused',
+    });
   });
 });

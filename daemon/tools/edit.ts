@@ -50,7 +50,12 @@ export function editTool(queue: FileQueue): Tool {
 
 function preparedEdit(queue: FileQueue, path: string, edits: TextEdit[]): PreparedCall {
   return {
-    display: { title: 'Edit', kind: 'edit', target: path, ...(edits.length > 1 ? { summary: `${edits.length} edits` } : {}) },
+    display: {
+      title: 'Edit',
+      kind: 'edit',
+      target: path,
+      ...(edits.length > 1 ? { summary: `${edits.length} edits` } : {}),
+    },
     assess: (environment) => assess(environment, path, edits),
     execute: (environment) =>
       queue.run(
@@ -81,13 +86,20 @@ async function change(environment: ToolEnvironment, place: Place, edits: TextEdi
     const details = await describeChange(environment, place.shown, before, after);
     await replaceFile(place.real, place.shown, after, before);
     environment.filesSeen.set(place.real, stampOf(after));
-    return completed(`Edited ${place.shown}: ${places === 1 ? '1 place' : `${places} places`}, +${details.added} -${details.removed} lines.`, details);
+    return completed(
+      `Edited ${place.shown}: ${places === 1 ? '1 place' : `${places} places`}, +${details.added} -${details.removed} lines.`,
+      details,
+    );
   } catch (error) {
     return failed(refusalOf(error, place.shown));
   }
 }
 
-async function plan(environment: ToolEnvironment, place: Place, edits: TextEdit[]): Promise<{ before: Buffer; after: Buffer; places: number }> {
+async function plan(
+  environment: ToolEnvironment,
+  place: Place,
+  edits: TextEdit[],
+): Promise<{ before: Buffer; after: Buffer; places: number }> {
   const before = await readWhole(place.real, place.shown);
   if (before === null) throw new FileRefused(`${place.shown} does not exist; a new file is made by write.`);
   const seen = environment.filesSeen.get(place.real);
@@ -104,7 +116,8 @@ function editsArgument(args: Arguments): TextEdit[] {
   const given = pick(args, ['edits']);
   const value = given === undefined ? [args] : parsed(given);
   const items = Array.isArray(value) ? (value as unknown[]).map(parsed) : [value];
-  if (items.length === 0) throw new ArgumentProblem('"edits" is empty: give at least one edit with oldText and newText.');
+  if (items.length === 0)
+    throw new ArgumentProblem('"edits" is empty: give at least one edit with oldText and newText.');
   return items.map((item, index) => textEdit(item, index));
 }
 
@@ -118,11 +131,14 @@ function parsed(value: unknown): unknown {
 }
 
 function textEdit(item: unknown, index: number): TextEdit {
-  if (typeof item !== 'object' || item === null) throw new ArgumentProblem(`Edit ${index + 1} is not an object with oldText and newText.`);
+  if (typeof item !== 'object' || item === null)
+    throw new ArgumentProblem(`Edit ${index + 1} is not an object with oldText and newText.`);
   const fields = item as Arguments;
   const oldText = pick(fields, ['oldText', 'old_text', 'old_string', 'oldString', 'old_str']);
   const newText = pick(fields, ['newText', 'new_text', 'new_string', 'newString', 'new_str']);
-  if (typeof oldText !== 'string') throw new ArgumentProblem(`Edit ${index + 1} has no oldText: give the text to replace as a string.`);
-  if (typeof newText !== 'string') throw new ArgumentProblem(`Edit ${index + 1} has no newText: give the new text as a string; "" deletes.`);
+  if (typeof oldText !== 'string')
+    throw new ArgumentProblem(`Edit ${index + 1} has no oldText: give the text to replace as a string.`);
+  if (typeof newText !== 'string')
+    throw new ArgumentProblem(`Edit ${index + 1} has no newText: give the new text as a string; "" deletes.`);
   return { oldText, newText, everywhere: flagArgument(pick(fields, ['replaceAll', 'replace_all'])) };
 }

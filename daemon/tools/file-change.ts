@@ -24,7 +24,10 @@ export async function describeChange(
   };
 }
 
-async function diffField(environment: Pick<ToolEnvironment, 'storeBlob'>, text: string | null): Promise<Pick<FileChange, 'diff' | 'diffBlob'>> {
+async function diffField(
+  environment: Pick<ToolEnvironment, 'storeBlob'>,
+  text: string | null,
+): Promise<Pick<FileChange, 'diff' | 'diffBlob'>> {
   if (text === null) return {};
   const bytes = Buffer.from(text);
   return bytes.length <= maxInlineFieldBytes ? { diff: text } : { diffBlob: await environment.storeBlob(bytes) };

@@ -7,7 +7,11 @@ export function gitRisk(args: readonly string[]): Risk {
   for (; at < args.length && (args[at] as string).startsWith('-'); at++) {
     const option = args[at] as string;
     if (option === '-c' || option === '--config-env') {
-      if (!/^(user\.|author\.|committer\.|color\.|advice\.|core\.quotepath=|init\.defaultbranch=|commit\.gpgsign=)/i.test(args[at + 1] ?? '')) {
+      if (
+        !/^(user\.|author\.|committer\.|color\.|advice\.|core\.quotepath=|init\.defaultbranch=|commit\.gpgsign=)/i.test(
+          args[at + 1] ?? '',
+        )
+      ) {
         return { unclear: 'sets a configuration of git that may run other programs' };
       }
       at++;
@@ -28,13 +32,19 @@ const unclear = (reason: string): Risk => ({ unclear: reason });
 
 const risks: Readonly<Record<string, Judge>> = {
   push: (args) => {
-    if (hasOption(args, 'f', '--force', '--force-with-lease', '--mirror', '--prune')) return 'overwrites what others have pushed';
+    if (hasOption(args, 'f', '--force', '--force-with-lease', '--mirror', '--prune'))
+      return 'overwrites what others have pushed';
     if (hasOption(args, 'd', '--delete')) return 'deletes at the remote';
     if (hasOption(args, '', '--receive-pack', '--exec')) return unclear('changes which programs git runs');
     return operands(args).some((text) => /^[+:]/.test(text)) ? 'overwrites or deletes at the remote' : null;
   },
   reset: (args) => (hasOption(args, '', '--hard', '--merge', '--keep') ? 'throws away changes' : null),
-  clean: (args) => (hasOption(args, 'n', '--dry-run') ? null : hasOption(args, 'fxX', '--force') ? 'deletes files that git does not know' : null),
+  clean: (args) =>
+    hasOption(args, 'n', '--dry-run')
+      ? null
+      : hasOption(args, 'fxX', '--force')
+        ? 'deletes files that git does not know'
+        : null,
   checkout: (args) => {
     if (hasOption(args, 'fB', '--force', '--pathspec-from-file')) return 'throws away changes';
     const dashes = args.indexOf('--');
@@ -44,8 +54,10 @@ const risks: Readonly<Record<string, Judge>> = {
     const isPath = names.some((text) => text === '.' || /[*?]|\/$|^\.{1,2}\/|^:|\.[A-Za-z]{1,5}$/.test(text));
     return isPath || names.length > 1 ? 'may throw away changes' : null;
   },
-  restore: (args) => (hasOption(args, 'S', '--staged') && !hasOption(args, 'W', '--worktree') ? null : 'throws away changes'),
-  switch: (args) => (hasOption(args, 'fC', '--force', '--discard-changes', '--force-create') ? 'throws away changes' : null),
+  restore: (args) =>
+    hasOption(args, 'S', '--staged') && !hasOption(args, 'W', '--worktree') ? null : 'throws away changes',
+  switch: (args) =>
+    hasOption(args, 'fC', '--force', '--discard-changes', '--force-create') ? 'throws away changes' : null,
   branch: (args) => {
     if (hasOption(args, 'DMC', '--force')) return 'deletes or overwrites a branch';
     return hasOption(args, 'f') ? 'overwrites a branch' : null;
@@ -68,10 +80,12 @@ const risks: Readonly<Record<string, Judge>> = {
   'filter-branch': () => 'rewrites the history',
   'filter-repo': () => 'rewrites the history',
   replace: () => 'rewrites the history',
-  remote: (args) => (/^(remove|rm|prune|set-url)$/.test(operands(args)[0] ?? '') ? 'changes where this repository pushes to' : null),
+  remote: (args) =>
+    /^(remove|rm|prune|set-url)$/.test(operands(args)[0] ?? '') ? 'changes where this repository pushes to' : null,
   difftool: () => unclear('runs a program of the configuration'),
   mergetool: () => unclear('runs a program of the configuration'),
-  grep: (args) => (hasOption(args, 'O', '--open-files-in-pager') ? unclear('runs a program of the configuration') : null),
+  grep: (args) =>
+    hasOption(args, 'O', '--open-files-in-pager') ? unclear('runs a program of the configuration') : null,
   config: configRisk,
 };
 
@@ -80,7 +94,10 @@ function configRisk(args: readonly string[]): string | Risk {
   if (hasOption(args, 'l', '--list', '--get', '--get-all', '--get-regexp', '--get-urlmatch')) return null;
   const names = operands(args);
   if (/^(list|get)$/.test(names[0] ?? '')) return null;
-  if (hasOption(args, 'e', '--edit', '--global', '--system', '--file', '--unset', '--remove-section')) return 'changes the configuration of git';
+  if (hasOption(args, 'e', '--edit', '--global', '--system', '--file', '--unset', '--remove-section'))
+    return 'changes the configuration of git';
   if (names.length < 2) return null;
-  return /^(user\.(name|email)|color\.|advice\.|pull\.|push\.default|branch\.)/i.test(names[0] as string) ? null : 'changes the configuration of git';
+  return /^(user\.(name|email)|color\.|advice\.|pull\.|push\.default|branch\.)/i.test(names[0] as string)
+    ? null
+    : 'changes the configuration of git';
 }

@@ -42,7 +42,10 @@ function nearestStart(lines: string[], wanted: string[]): number | null {
     if (score > best.score) best = { start, score };
   }
   if (best.score > 0) return best.start;
-  const telling = wantedTrimmed.reduce((longest, line, index) => (line.length > (wantedTrimmed[longest] as string).length ? index : longest), 0);
+  const telling = wantedTrimmed.reduce(
+    (longest, line, index) => (line.length > (wantedTrimmed[longest] as string).length ? index : longest),
+    0,
+  );
   const pairs = pairsOf(wantedTrimmed[telling] as string);
   for (const [index, line] of trimmed.entries()) {
     const score = likeness(pairs, line);

@@ -41,7 +41,8 @@ export async function findPlace(given: string, environment: PathEnvironment): Pr
   const area = await areaOf(real, environment, inside);
   const guard = guardOf(inside ? shown : real, basename(named));
   const { read, change } = verdictOf(area, guard);
-  const standing = (verdict: Verdict): Standing => (verdict.kind === 'free' ? free : { kind: verdict.kind, why: `${shown} ${verdict.because}.` });
+  const standing = (verdict: Verdict): Standing =>
+    verdict.kind === 'free' ? free : { kind: verdict.kind, why: `${shown} ${verdict.because}.` };
   return { real, shown, toRead: standing(read), toChange: standing(change), area, guard };
 }
 
@@ -54,8 +55,9 @@ export class PlaceMoved extends Error {
  * Never blocks on a FIFO or a device: look at the handle's `stat` before reading.
  */
 export async function openPlace(real: string, flags: number): Promise<FileHandle> {
-  const handle = await open(real, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch((error: unknown) => {
-    if (systemCode(error) === 'ELOOP') throw new PlaceMoved(`${real} was replaced by a link while it was being opened.`, { cause: error });
+  const handle = await open(real, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(async (error: unknown) => {
+    if (await wasLink(error, real))
+      throw new PlaceMoved(`${real} was replaced by a link while it was being opened.`, { cause: error });
     throw error;
   });
   try {
@@ -65,6 +67,16 @@ export async function openPlace(real: string, flags: number): Promise<FileHandle
     await handle.close();
     throw error;
   }
+}
+
+/** A link is refused as ELOOP, or as ENOTDIR where a folder was asked for. */
+async function wasLink(error: unknown, real: string): Promise<boolean> {
+  if (systemCode(error) === 'ELOOP') return true;
+  if (systemCode(error) !== 'ENOTDIR') return false;
+  return readlink(real).then(
+    () => true,
+    () => false,
+  );
 }
 
 async function isStill(handle: FileHandle, real: string): Promise<boolean> {
@@ -120,7 +132,10 @@ type Verdict = { kind: 'free' } | { kind: 'asks' | 'refused'; because: string };
 
 const free = { kind: 'free' } as const;
 const homeRefused: Verdict = { kind: 'refused', because: "is in Alcove's own home, which no tool may touch" };
-const repositoryRefused: Verdict = { kind: 'refused', because: "is inside a repository's .git, which only git itself may touch" };
+const repositoryRefused: Verdict = {
+  kind: 'refused',
+  because: "is inside a repository's .git, which only git itself may touch",
+};
 const outsideAsks: Verdict = { kind: 'asks', because: 'is outside the project' };
 
 function verdictOf(area: Area, guard: Place['guard']): { read: Verdict; change: Verdict } {
@@ -168,10 +183,16 @@ const guards: readonly Guard[] = [
     when: 'always',
   },
   { names: /^\.envrc$/, because: 'usually holds secrets, and direnv runs it', when: 'always' },
-  { names: /^id_(rsa|dsa|ecdsa|ed25519)(_sk)?$/, folders: /\/\.(ssh|gnupg)\//, because: 'holds private keys', when: 'always' },
+  {
+    names: /^id_(rsa|dsa|ecdsa|ed25519)(_sk)?$/,
+    folders: /\/\.(ssh|gnupg)\//,
+    because: 'holds private keys',
+    when: 'always',
+  },
   { names: /\.(pem|key|p12|pfx|jks|keystore|kdbx|ppk)$/, because: 'may hold a private key', when: 'always' },
   {
-    names: /^(\.npmrc|\.yarnrc|\.yarnrc\.yml|\.pypirc|\.netrc|_netrc|\.pgpass|\.my\.cnf|\.git-credentials|\.htpasswd|\.vault-token)$/,
+    names:
+      /^(\.npmrc|\.yarnrc|\.yarnrc\.yml|\.pypirc|\.netrc|_netrc|\.pgpass|\.my\.cnf|\.git-credentials|\.htpasswd|\.vault-token)$/,
     because: 'usually holds passwords or tokens',
     when: 'always',
   },

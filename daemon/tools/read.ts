@@ -37,7 +37,10 @@ export const readTool: Tool = {
 };
 
 function preparedRead(path: string, offset: number, limit: number | null): PreparedCall {
-  const summary = offset === 1 && limit === null ? {} : { summary: limit === null ? `from line ${offset}` : `lines ${offset}-${offset + limit - 1}` };
+  const summary =
+    offset === 1 && limit === null
+      ? {}
+      : { summary: limit === null ? `from line ${offset}` : `lines ${offset}-${offset + limit - 1}` };
   return {
     display: { title: 'Read', kind: 'read', target: path, ...summary },
     assess: (environment) => assess(environment, path),
@@ -48,7 +51,11 @@ function preparedRead(path: string, offset: number, limit: number | null): Prepa
 async function assess(environment: ToolEnvironment, path: string): Promise<Assessment> {
   const place = await findPlace(path, environment);
   if (place.toRead.kind === 'refused') return { effect: 'refused', reason: place.toRead.why };
-  return { effect: 'read', caution: place.toRead.kind === 'asks' ? place.toRead.why : null, rulePattern: `read ${place.shown}` };
+  return {
+    effect: 'read',
+    caution: place.toRead.kind === 'asks' ? place.toRead.why : null,
+    rulePattern: `read ${place.shown}`,
+  };
 }
 
 async function read(
@@ -84,16 +91,30 @@ async function read(
 }
 
 function answer(shown: string, window: LineWindow, offset: number, limit: number | null): ToolResult {
-  const details = { type: 'file-read', path: shown, firstLine: offset, lastLine: window.lastShown, totalLines: window.total } as const;
-  if (window.total === 0 && offset === 1) return completed('(the file is empty)', { ...details, firstLine: 0, lastLine: 0 });
+  const details = {
+    type: 'file-read',
+    path: shown,
+    firstLine: offset,
+    lastLine: window.lastShown,
+    totalLines: window.total,
+  } as const;
+  if (window.total === 0 && offset === 1)
+    return completed('(the file is empty)', { ...details, firstLine: 0, lastLine: 0 });
   if (offset > window.total) {
     return failed(`Line ${offset} is past the end of ${shown}: its last line is ${window.total}.`);
   }
   const lines = [...window.lines];
   if (window.lastShown < window.total) {
-    const why = window.full === 'bytes' ? ` (limit of ${maxResultBytes / 1024} KiB)` : window.full === 'lines' ? ` (limit of ${maxResultLines} lines)` : '';
+    const why =
+      window.full === 'bytes'
+        ? ` (limit of ${maxResultBytes / 1024} KiB)`
+        : window.full === 'lines'
+          ? ` (limit of ${maxResultLines} lines)`
+          : '';
     const asked = limit !== null && window.full === null ? '' : why;
-    lines.push(`[Lines ${offset}-${window.lastShown} of ${window.total} are shown${asked}. Go on with offset=${window.lastShown + 1}.]`);
+    lines.push(
+      `[Lines ${offset}-${window.lastShown} of ${window.total} are shown${asked}. Go on with offset=${window.lastShown + 1}.]`,
+    );
   }
   return completed(lines.join('\n'), details);
 }
@@ -133,7 +154,8 @@ async function readLines(
 function kindOf(start: Buffer): string | null {
   const known = magics.find(({ bytes }) => start.subarray(0, bytes.length).equals(bytes));
   if (known !== undefined) return known.says;
-  if (start.subarray(0, 4).toString('latin1') === 'RIFF' && start.subarray(8, 12).toString('latin1') === 'WEBP') return pictureSays('WebP');
+  if (start.subarray(0, 4).toString('latin1') === 'RIFF' && start.subarray(8, 12).toString('latin1') === 'WEBP')
+    return pictureSays('WebP');
   return null;
 }
 
@@ -145,9 +167,18 @@ const magics: readonly { bytes: Buffer; says: string }[] = [
   { bytes: Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), says: pictureSays('PNG') },
   { bytes: Buffer.from('\xff\xd8\xff', 'latin1'), says: pictureSays('JPEG') },
   { bytes: Buffer.from('GIF8', 'latin1'), says: pictureSays('GIF') },
-  { bytes: Buffer.from('%PDF-', 'latin1'), says: 'is a PDF. This tool shows text only; a command such as pdftotext may extract its text.' },
-  { bytes: Buffer.from('\xff\xfe', 'latin1'), says: 'is UTF-16 text. Convert it first, for example with iconv -f UTF-16 -t UTF-8.' },
-  { bytes: Buffer.from('\xfe\xff', 'latin1'), says: 'is UTF-16 text. Convert it first, for example with iconv -f UTF-16 -t UTF-8.' },
+  {
+    bytes: Buffer.from('%PDF-', 'latin1'),
+    says: 'is a PDF. This tool shows text only; a command such as pdftotext may extract its text.',
+  },
+  {
+    bytes: Buffer.from('\xff\xfe', 'latin1'),
+    says: 'is UTF-16 text. Convert it first, for example with iconv -f UTF-16 -t UTF-8.',
+  },
+  {
+    bytes: Buffer.from('\xfe\xff', 'latin1'),
+    says: 'is UTF-16 text. Convert it first, for example with iconv -f UTF-16 -t UTF-8.',
+  },
 ];
 
 /** The lines from `offset` on that fit, each with its number; takes the file in pieces. */

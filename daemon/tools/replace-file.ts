@@ -29,7 +29,8 @@ export async function readWhole(real: string, shown: string): Promise<Buffer | n
   } catch (error) {
     const code = systemCode(error);
     if (code === 'ENOENT') return null;
-    if (code === 'ENOTDIR') throw new FileRefused(`A part of ${shown} that should be a folder is a file.`, { cause: error });
+    if (code === 'ENOTDIR')
+      throw new FileRefused(`A part of ${shown} that should be a folder is a file.`, { cause: error });
     throw error;
   }
   try {
@@ -48,7 +49,12 @@ export function tooLarge(shown: string, bytes: number): string {
 }
 
 /** `expected` is the content the new one was made from (null: no file): found otherwise just before the rename, nothing is changed. */
-export async function replaceFile(real: string, shown: string, bytes: Uint8Array, expected: Uint8Array | null): Promise<void> {
+export async function replaceFile(
+  real: string,
+  shown: string,
+  bytes: Uint8Array,
+  expected: Uint8Array | null,
+): Promise<void> {
   const parent = dirname(real);
   await mkdir(parent, { recursive: true });
   const folder = await openPlace(parent, constants.O_RDONLY | constants.O_DIRECTORY);
@@ -57,7 +63,8 @@ export async function replaceFile(real: string, shown: string, bytes: Uint8Array
     const base = process.platform === 'linux' ? `/proc/self/fd/${folder.fd}` : parent;
     const target = join(base, basename(real));
     const old = await factsOf(target);
-    if (old !== null && (old.mode & 0o222) === 0) throw new FileRefused(`${shown} is read-only (mode ${(old.mode & 0o777).toString(8)}).`);
+    if (old !== null && (old.mode & 0o222) === 0)
+      throw new FileRefused(`${shown} is read-only (mode ${(old.mode & 0o777).toString(8)}).`);
     const temporary = join(base, `.${basename(real).slice(0, 80)}.${randomBytes(6).toString('hex')}.tmp`);
     try {
       await writeSynced(temporary, bytes, old);
@@ -86,9 +93,17 @@ async function factsOf(target: string): Promise<{ mode: number; uid: number; gid
   return { mode: Number(facts.mode) & 0o7777, uid: Number(facts.uid), gid: Number(facts.gid) };
 }
 
-async function writeSynced(path: string, bytes: Uint8Array, like: { mode: number; uid: number; gid: number } | null): Promise<void> {
+async function writeSynced(
+  path: string,
+  bytes: Uint8Array,
+  like: { mode: number; uid: number; gid: number } | null,
+): Promise<void> {
   // A new file gets what the umask leaves of 0666, as any editor's does.
-  const file = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, like === null ? 0o666 : 0o600);
+  const file = await open(
+    path,
+    constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW,
+    like === null ? 0o666 : 0o600,
+  );
   try {
     await file.writeFile(bytes);
     if (like !== null) {
@@ -112,5 +127,8 @@ async function checkUnchanged(target: string, shown: string, expected: Uint8Arra
     now = null;
   }
   const same = now === null || expected === null ? now === expected : now.equals(expected);
-  if (!same) throw new FileRefused(`${shown} was changed by somebody else at the same moment; nothing was written. Read it again.`);
+  if (!same)
+    throw new FileRefused(
+      `${shown} was changed by somebody else at the same moment; nothing was written. Read it again.`,
+    );
 }

@@ -21,19 +21,24 @@ export type Replacement = { ok: true; bytes: Buffer; places: number } | { ok: fa
 export function replaceTexts(file: Uint8Array, edits: readonly TextEdit[]): Replacement {
   if (file.includes(0)) return refuse('The file holds NUL bytes, so it is not text that can be edited.');
   const original = new Original(file);
-  const finds = edits.map((edit, index) => find(original, edit, `Edit ${index + 1}${edits.length > 1 ? ` of ${edits.length}` : ''}`));
+  const finds = edits.map((edit, index) =>
+    find(original, edit, `Edit ${index + 1}${edits.length > 1 ? ` of ${edits.length}` : ''}`),
+  );
   const problems = finds.flatMap((found) => (typeof found === 'string' ? [found] : []));
   if (problems.length > 0) return refuse(problems.slice(0, 3).join('\n\n'));
   const places = finds.flatMap((found) => (typeof found === 'string' ? [] : found)).sort((a, b) => a.start - b.start);
   for (const [index, place] of places.entries()) {
     const before = places[index - 1];
     if (before !== undefined && place.start < before.end) {
-      return refuse(`${place.name} overlaps ${before.name.toLowerCase()} in line ${original.lineAt(place.start)}: make one edit of the two.`);
+      return refuse(
+        `${place.name} overlaps ${before.name.toLowerCase()} in line ${original.lineAt(place.start)}: make one edit of the two.`,
+      );
     }
   }
   const bytes = original.with(places);
   if (bytes.equals(file)) return refuse('Nothing would change: oldText and newText are the same but for line ends.');
-  if (bytes.length > maxEditFileBytes) return refuse(`The file would grow beyond ${maxEditFileBytes / 1024 / 1024} MiB, the limit of this tool.`);
+  if (bytes.length > maxEditFileBytes)
+    return refuse(`The file would grow beyond ${maxEditFileBytes / 1024 / 1024} MiB, the limit of this tool.`);
   return { ok: true, bytes, places: places.length };
 }
 
@@ -54,7 +59,8 @@ interface Found {
 
 function find(original: Original, edit: TextEdit, name: string): Found[] | string {
   const old = compared(withoutMark(edit.oldText));
-  if (old === '') return `${name}: oldText is empty. Give the text to replace; a new file, or a whole one, is made by write.`;
+  if (old === '')
+    return `${name}: oldText is empty. Give the text to replace; a new file, or a whole one, is made by write.`;
   if (edit.newText.includes('\0')) return `${name}: newText holds a NUL character, which would make the file binary.`;
   const starts = original.placesOf(old, edit.everywhere);
   if (starts.length === 0) {
@@ -108,13 +114,19 @@ class Original {
   /** All places, overlapping ones too, unless they are to be replaced one after the other. */
   placesOf(old: string, apart: boolean): number[] {
     const places: number[] = [];
-    for (let at = this.#compared.indexOf(old); at !== -1; at = this.#compared.indexOf(old, at + (apart ? old.length : 1))) places.push(at);
+    for (
+      let at = this.#compared.indexOf(old);
+      at !== -1;
+      at = this.#compared.indexOf(old, at + (apart ? old.length : 1))
+    )
+      places.push(at);
     return places;
   }
 
   lineAt(offset: number): number {
     let line = 1;
-    for (let at = this.#compared.indexOf('\n'); at !== -1 && at < offset; at = this.#compared.indexOf('\n', at + 1)) line++;
+    for (let at = this.#compared.indexOf('\n'); at !== -1 && at < offset; at = this.#compared.indexOf('\n', at + 1))
+      line++;
     return line;
   }
 
@@ -127,7 +139,10 @@ class Original {
     let from = 0;
     for (const place of places) {
       const core = coreOf(place);
-      pieces.push(this.#text.slice(from, this.#toText(core.start)), this.#withLineEnds(place, core.text, core.givenText));
+      pieces.push(
+        this.#text.slice(from, this.#toText(core.start)),
+        this.#withLineEnds(place, core.text, core.givenText),
+      );
       from = this.#toText(core.end);
     }
     pieces.push(this.#text.slice(from));

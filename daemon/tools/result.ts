@@ -18,7 +18,9 @@ export function refusalOf(error: unknown, shown: string): string {
   if (error instanceof FileRefused || error instanceof PlaceMoved) return error.message;
   const code = systemCode(error);
   if (code === undefined) throw error;
-  const words = Object.hasOwn(systemWords, code) ? systemWords[code as keyof typeof systemWords] : `cannot be used (${code})`;
+  const words = Object.hasOwn(systemWords, code)
+    ? systemWords[code as keyof typeof systemWords]
+    : `cannot be used (${code})`;
   return `${shown} ${words}.`;
 }
 

@@ -79,12 +79,20 @@ class Reader {
 
   #fresh(): Open {
     const piped = this.#piped || this.#groups.some((group) => group.piped);
-    return { command: { assignments: [], words: [], writes: [], reads: [], input: piped ? 'pipe' : 'other' }, afterGroup: false };
+    return {
+      command: { assignments: [], words: [], writes: [], reads: [], input: piped ? 'pipe' : 'other' },
+      afterGroup: false,
+    };
   }
 
   get #atStart(): boolean {
     const { command } = this.#open;
-    return command.words.length === 0 && command.assignments.length === 0 && command.writes.length === 0 && command.reads.length === 0;
+    return (
+      command.words.length === 0 &&
+      command.assignments.length === 0 &&
+      command.writes.length === 0 &&
+      command.reads.length === 0
+    );
   }
 
   #finish(piped: boolean): void {
@@ -175,9 +183,11 @@ class Reader {
     const operator = redirections.find((candidate) => this.#source.startsWith(candidate, this.#at));
     if (operator === undefined) throw new Beyond('redirects in a way that is not known here');
     this.#at += operator.length;
-    if ((operator === '<' || operator === '>') && this.#rest(1) === '(') throw new Beyond('runs a command inside another');
+    if ((operator === '<' || operator === '>') && this.#rest(1) === '(')
+      throw new Beyond('runs a command inside another');
     while (this.#rest(1) === ' ' || this.#rest(1) === '\t') this.#at++;
-    if (this.#at >= this.#source.length || /^[ \t\n;&|()<>]/.test(this.#rest(1))) throw new Beyond('has a redirection without a target');
+    if (this.#at >= this.#source.length || /^[ \t\n;&|()<>]/.test(this.#rest(1)))
+      throw new Beyond('has a redirection without a target');
     const target = this.#word();
     this.#note(operator, target);
   }

@@ -1,5 +1,9 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { textOf, ToolScratch } from '../testing/tool-environment.ts';
 import { FileQueue } from './file-queue.ts';
@@ -20,7 +24,13 @@ describe('TL7: write', () => {
     const result = await scratch.call(tool, { path: 'src/deep/a.ts', content: 'one\ntwo\n' });
     expect(textOf(result)).toBe('Created src/deep/a.ts: 2 lines.');
     expect(scratch.get('src/deep/a.ts')).toBe('one\ntwo\n');
-    expect(result.details).toMatchObject({ change: 'created', before: null, added: 2, removed: 0, diff: expect.stringContaining('--- /dev/null') as string });
+    expect(result.details).toMatchObject({
+      change: 'created',
+      before: null,
+      added: 2,
+      removed: 0,
+      diff: expect.stringContaining('--- /dev/null') as string,
+    });
     expect(statSync(scratch.path('src/deep/a.ts')).mode & 0o777).toBe(0o666 & ~process.umask());
     expect(readdirSync(scratch.path('src/deep'))).toEqual(['a.ts']);
   });
@@ -43,7 +53,9 @@ describe('TL7: write', () => {
     scratch.put('a.txt', 'old\n');
     await scratch.call(readTool, { path: 'a.txt' });
     writeFileSync(scratch.path('a.txt'), "a person's work\n");
-    expect(textOf(await scratch.call(tool, { path: 'a.txt', content: 'new\n' }))).toMatch(/has changed on disk since it was last read/);
+    expect(textOf(await scratch.call(tool, { path: 'a.txt', content: 'new\n' }))).toMatch(
+      /has changed on disk since it was last read/,
+    );
     expect(scratch.get('a.txt')).toBe("a person's work\n");
   });
 
@@ -68,14 +80,35 @@ describe('TL7: write', () => {
 
   test('content that changed between reading and replacing is left alone', async () => {
     const path = scratch.put('a.txt', 'by a person');
-    await expect(replaceFile(path, 'a.txt', Buffer.from('new'), Buffer.from('as read'))).rejects.toThrow(/changed by somebody else/);
+    await expect(replaceFile(path, 'a.txt', Buffer.from('new'), Buffer.from('as read'))).rejects.toThrow(
+      /changed by somebody else/,
+    );
     expect(scratch.get('a.txt')).toBe('by a person');
     expect(readdirSync(scratch.folder)).toEqual(['a.txt']);
   });
 
+  test('a kill in the middle leaves the old or the new content, whole', async () => {
+    const path = scratch.put('a.txt', Buffer.alloc(1024 * 1024, 'a'));
+    const program = fileURLToPath(new URL('fixtures/replacer.ts', import.meta.url));
+    for (const delay of [3, 17, 41]) {
+      const replacer = spawn(process.execPath, ['--import', 'tsx', program, path], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      await once(replacer.stdout, 'data');
+      await wait(delay);
+      replacer.kill('SIGKILL');
+      await once(replacer, 'exit');
+      const content = scratch.bytes('a.txt');
+      expect(content.equals(Buffer.alloc(1024 * 1024, content[0]))).toBe(true);
+    }
+  });
+
   test('TL29: outside the project asks, Alcove home and .git are refused, also by execute', async () => {
     const outside = join(scratch.root, 'other.txt');
-    expect(await scratch.assess(tool, { path: outside, content: '' })).toMatchObject({ effect: 'change', caution: `${outside} is outside the project.` });
+    expect(await scratch.assess(tool, { path: outside, content: '' })).toMatchObject({
+      effect: 'change',
+      caution: `${outside} is outside the project.`,
+    });
     for (const path of ['.git/config', 'sub/.GIT/hooks/pre-commit', join(scratch.home, 'x')]) {
       expect(await scratch.assess(tool, { path, content: '' })).toMatchObject({ effect: 'refused' });
       expect(await scratch.call(tool, { path, content: '' })).toMatchObject({ outcome: 'failed' });

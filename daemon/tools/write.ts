@@ -31,7 +31,8 @@ export function writeTool(queue: FileQueue): Tool {
       prepareWith(() => {
         const path = pathArgument(args);
         const content = pick(args, ['content', 'contents', 'text', 'file_text']);
-        if (typeof content !== 'string') throw new ArgumentProblem('"content" is missing: give the whole content of the file as a string.');
+        if (typeof content !== 'string')
+          throw new ArgumentProblem('"content" is missing: give the whole content of the file as a string.');
         return preparedWrite(queue, path, Buffer.from(content, 'utf8'));
       }),
   };
@@ -70,8 +71,12 @@ async function change(environment: ToolEnvironment, place: Place, after: Buffer)
     const details = await describeChange(environment, place.shown, before, after);
     await replaceFile(place.real, place.shown, after, before);
     environment.filesSeen.set(place.real, stampOf(after));
-    const lines = after.length === 0 ? 0 : after.toString('latin1').split('\n').length - (after.at(-1) === 0x0a ? 1 : 0);
-    return completed(`${before === null ? 'Created' : 'Wrote'} ${place.shown}: ${lines === 1 ? '1 line' : `${lines} lines`}.`, details);
+    const lines =
+      after.length === 0 ? 0 : after.toString('latin1').split('\n').length - (after.at(-1) === 0x0a ? 1 : 0);
+    return completed(
+      `${before === null ? 'Created' : 'Wrote'} ${place.shown}: ${lines === 1 ? '1 line' : `${lines} lines`}.`,
+      details,
+    );
   } catch (error) {
     return failed(refusalOf(error, place.shown));
   }
@@ -85,7 +90,9 @@ async function overwritable(environment: ToolEnvironment, place: Place, after: B
   if (seen === undefined) return before;
   if (before === null) return null;
   if (seen !== stampOf(before)) {
-    throw new FileRefused(`${place.shown} has changed on disk since it was last read here. Read it again before writing it.`);
+    throw new FileRefused(
+      `${place.shown} has changed on disk since it was last read here. Read it again before writing it.`,
+    );
   }
   return before;
 }

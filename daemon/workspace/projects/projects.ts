@@ -87,6 +87,20 @@ export class Projects {
     return shown(added);
   }
 
+  /** A project that came with a session of a run in a terminal: kept under the id that the session names, unless its folder or id is known. */
+  async adopt(project: Project): Promise<void> {
+    const known = (one: Project) => one.projectId === project.projectId || one.path === project.path;
+    if (this.#store.value.projects.some(known)) return;
+    await this.#store.update(({ projects }) => ({
+      projects: projects.some(known) ? projects : [...projects, { ...project, removedAt: null }],
+    }));
+    this.#options.changed();
+  }
+
+  hidden(): ProjectId[] {
+    return this.#store.value.projects.filter((one) => one.removedAt !== null).map((one) => one.projectId);
+  }
+
   async remove(projectId: ProjectId): Promise<void> {
     this.get(projectId);
     await this.#setRemoved(projectId, this.#options.clock.now());

@@ -1,0 +1,190 @@
+/**
+ * `alcove run`: one input, to its end, without the daemon. Standard output carries the answer alone, or with --json each event as a line; what a person
+ * should see besides goes to standard error. On a terminal approvals are asked there; elsewhere such a call is denied, and the run goes on.
+ */
+import { stat } from 'node:fs/promises';
+import { createInterface } from 'node:readline/promises';
+import { text as textOf } from 'node:stream/consumers';
+import type { Conversation, OpenApproval } from '#protocol/conversation/conversation.ts';
+import type { CommandMark, SessionEvent } from '#protocol/event.ts';
+import type { TurnOutcome } from '#protocol/values/outcome.ts';
+import { modelName, type Mode } from '#protocol/values/model.ts';
+import { misfit } from '#protocol/schema.ts';
+import type { Agent } from '../agent/agent.ts';
+import { digestOf } from '../base/digest.ts';
+import { messageOf } from '../base/errors.ts';
+import { openOneShot, type OneShot } from '../one-shot.ts';
+import type { Surroundings } from './surroundings.ts';
+import { UsageError } from './usage-error.ts';
+
+const exitCodes: Record<TurnOutcome, number> = { completed: 0, failed: 1, interrupted: 1, aborted: 130 };
+
+interface RunOptions {
+  text: string;
+  folder: string;
+  model: string | null;
+  mode: Mode | null;
+  json: boolean;
+  sessionFile: string | null;
+}
+
+export async function run(
+  around: Surroundings,
+  prompt: string | undefined,
+  given: Record<string, unknown>,
+): Promise<number> {
+  const options = await readOptions(around, prompt, given);
+  // A reader that went away (`| head`) ends the output, not the work.
+  process.stdout.on('error', () => undefined);
+  const onTerminal = process.stdin.isTTY && process.stderr.isTTY;
+  const oneShot = await openOneShot({
+    ...around,
+    folder: options.folder,
+    sessionFile: options.sessionFile,
+    model: options.model,
+    mode: options.mode,
+    unattended: onTerminal ? null : unattended,
+    fault: (error) => process.stderr.write(`alcove: ${messageOf(error)}\n`),
+  });
+  try {
+    return await follow(oneShot, options, onTerminal);
+  } finally {
+    await oneShot.close();
+  }
+}
+
+function unattended(caution: boolean): string {
+  return caution
+    ? 'Nobody can be asked here, so it was denied; only a terminal or the app can allow it.'
+    : 'Nobody can be asked here, so it was denied; run with --mode auto to allow it, or in a terminal or the app.';
+}
+
+async function readOptions(
+  around: Surroundings,
+  prompt: string | undefined,
+  given: Record<string, unknown>,
+): Promise<RunOptions> {
+  const { model, mode, cwd, session, json } = given;
+  const text = prompt === '/dev/stdin' ? await textOf(process.stdin) : (prompt ?? '');
+  if (text.trim() === '')
+    throw new UsageError('Say what should be done: alcove run "…", or - to read it from standard input.');
+  if (model !== undefined && misfit(modelName, model) !== null)
+    throw new UsageError('--model takes provider/model, such as offline/demo.');
+  if (mode !== undefined && mode !== 'ask' && mode !== 'plan' && mode !== 'auto')
+    throw new UsageError('--mode takes ask, plan or auto.');
+  if (session !== undefined && !/\.jsonl(\.zst)?$/.test(String(session)))
+    throw new UsageError('--session takes a file that ends in .jsonl.zst or .jsonl.');
+  const folder = cwd === undefined ? around.folder : String(cwd);
+  const found = await stat(folder).catch(() => null);
+  if (found?.isDirectory() !== true) throw new UsageError(`--cwd: there is no folder ${folder}.`);
+  return {
+    text,
+    folder,
+    model: (model as string | undefined) ?? null,
+    mode: mode ?? null,
+    json: json === true,
+    sessionFile: session === undefined ? null : String(session),
+  };
+}
+
+async function follow(oneShot: OneShot, options: RunOptions, onTerminal: boolean): Promise<number> {
+  const { agent } = oneShot;
+  const { session } = agent;
+  let seen = options.sessionFile === null || session.conversation.counts.turns === 0 ? 0 : session.seq;
+  const mark = (params: object): CommandMark => ({ id: oneShot.newCommandId(), digest: digestOf(params) });
+  const ended = new AbortController();
+  const interrupt = () => void agent.abort(mark({ abort: true })).catch(() => undefined);
+  process.on('SIGINT', interrupt);
+  process.on('SIGTERM', interrupt);
+  const asking = onTerminal ? new Asker(agent, mark) : null;
+  try {
+    const parts = [{ type: 'text' as const, text: options.text }];
+    const submitted = mark({ parts });
+    await agent.submit({ target: 'next-turn', parts, origin: 'command-line' }, submitted);
+    for (let claimed = false; ;) {
+      for (const event of await session.read(seen, 64 * 1024)) {
+        seen = event.seq;
+        if (options.json) process.stdout.write(`${JSON.stringify(event)}\n`);
+        else if (onTerminal) tell(event);
+        if (event.type === 'input.claimed') claimed ||= (event['inputIds'] as string[]).includes(submitted.id);
+        if (claimed && event.type === 'turn.ended') {
+          await finish(options, session.conversation);
+          return exitCodes[event['outcome'] as TurnOutcome];
+        }
+      }
+      asking?.look();
+      await session.changed(seen, ended.signal);
+    }
+  } finally {
+    process.off('SIGINT', interrupt);
+    process.off('SIGTERM', interrupt);
+    asking?.close();
+  }
+}
+
+async function finish(options: RunOptions, conversation: Conversation): Promise<void> {
+  const turn = conversation.turns.at(-1);
+  if (turn?.failure) process.stderr.write(`alcove: ${turn.failure.message}\n`);
+  if (options.json) return;
+  const texts = turn?.steps.at(-1)?.parts.filter((part) => part.kind === 'text') ?? [];
+  const answer = texts.map((part) => part.text).join('\n\n');
+  if (answer !== '')
+    await new Promise<void>((resolve) =>
+      process.stdout.write(answer.endsWith('\n') ? answer : `${answer}\n`, () => resolve()),
+    );
+}
+
+/** One calm line for each tool call, and for what a person should know. */
+function tell(event: SessionEvent): void {
+  if (event.type === 'tool-call.requested') {
+    const { title, target } = event['display'] as { title: string; target?: string };
+    process.stderr.write(`· ${title} ${target?.split('\n')[0] ?? ''}\n`);
+  }
+  if (event.type === 'step.retried') {
+    const { message } = event['reason'] as { message: string };
+    process.stderr.write(`· ${message} Trying again in ${Math.ceil((event['delayMs'] as number) / 1000)} s.\n`);
+  }
+  if (event.type === 'warning.raised') process.stderr.write(`· ${event['message'] as string}\n`);
+}
+
+/** Asks for open approvals on standard error, one at a time. */
+class Asker {
+  readonly #agent: Agent;
+  readonly #mark: (params: object) => CommandMark;
+  readonly #lines = createInterface({ input: process.stdin, output: process.stderr });
+  #asking: string | null = null;
+
+  constructor(agent: Agent, mark: (params: object) => CommandMark) {
+    this.#agent = agent;
+    this.#mark = mark;
+    // The line editor takes Ctrl+C from the terminal; it means the same as anywhere else.
+    this.#lines.on('SIGINT', () => process.emit('SIGINT'));
+  }
+
+  look(): void {
+    const open = this.#agent.conversation.approvals[0];
+    if (open === undefined || this.#asking !== null) return;
+    this.#asking = open.approvalId;
+    void this.#ask(open)
+      .catch((error: unknown) => process.stderr.write(`alcove: ${messageOf(error)}\n`))
+      .finally(() => {
+        this.#asking = null;
+        this.look();
+      });
+  }
+
+  close(): void {
+    this.#lines.close();
+  }
+
+  async #ask(open: OpenApproval): Promise<void> {
+    const shown = open.preview?.type === 'file-change' ? (open.preview.diff ?? open.target) : open.target;
+    const session = open.caution ? '' : ', s allow for this run';
+    process.stderr.write(`\n${open.title}:\n${shown ?? JSON.stringify(open.arguments)}\n${open.reason}\n`);
+    const said = (await this.#lines.question(`y allow once${session}, n deny > `)).trim().toLowerCase();
+    const decision = said === 'y' || (said === 's' && !open.caution) ? 'allow' : 'deny';
+    const scope = said === 's' && decision === 'allow' ? 'session' : 'once';
+    const answer = { approvalId: open.approvalId, decision, scope, by: 'command line' } as const;
+    await this.#agent.answer(answer, this.#mark(answer));
+  }
+}

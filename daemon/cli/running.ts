@@ -1,0 +1,48 @@
+/** Asks the daemon that runs on this home, by POST /rpc with the token that it left for its own user. */
+import type { CommandName, Params, Result } from '#protocol/command.ts';
+import { messageOf } from '../base/errors.ts';
+import { readDaemonFile } from '../daemon.ts';
+
+export class NotRunningError extends Error {
+  override readonly name = 'NotRunningError';
+}
+
+export class Running {
+  readonly port: number;
+  readonly #token: string;
+
+  private constructor(port: number, token: string) {
+    this.port = port;
+    this.#token = token;
+  }
+
+  /** Rejects with NotRunningError where nobody answers as this home's daemon. */
+  static async find(home: string): Promise<Running> {
+    const file = await readDaemonFile(home);
+    if (file === null) throw new NotRunningError('Alcove is not running. Start it with: alcove');
+    const running = new Running(file.port, file.token);
+    await running.call('machine.status', {});
+    return running;
+  }
+
+  async call<Name extends CommandName>(method: Name, params: Params<Name>): Promise<Result<Name>> {
+    let response: Response;
+    try {
+      response = await fetch(`http://127.0.0.1:${this.port}/rpc`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${this.#token}` },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+      });
+    } catch (error) {
+      throw new NotRunningError(
+        `Alcove does not answer on port ${this.port} (${messageOf(error)}). Start it with: alcove`,
+        { cause: error },
+      );
+    }
+    if (response.status === 401)
+      throw new NotRunningError(`Another program answers on port ${this.port}. Start Alcove with: alcove`);
+    const answer = (await response.json()) as { result?: Result<Name>; error?: { message: string } };
+    if (answer.result === undefined) throw new Error(answer.error?.message ?? `${method} failed (${response.status})`);
+    return answer.result;
+  }
+}

@@ -1,0 +1,129 @@
+/** `alcove session list | inspect | export`. Reads the logs themselves, so it works beside a running daemon and without one, and writes nothing. */
+import { once } from 'node:events';
+import { readdir } from 'node:fs/promises';
+import { basename } from 'node:path';
+import type { SessionId } from '#protocol/values/ids.ts';
+import { messageOf } from '../base/errors.ts';
+import { homePaths } from '../base/files.ts';
+import { exportLog, inspectLog, type Inspection } from '../session/inspect.ts';
+import { logSuffix, placeInHome } from '../session/place.ts';
+import type { Surroundings } from './surroundings.ts';
+import { UsageError } from './usage-error.ts';
+
+export async function session(
+  around: Surroundings,
+  action: string,
+  name: string | undefined,
+  options: { json?: boolean },
+): Promise<number> {
+  if (action === 'list') return list(around, options.json === true);
+  if (action !== 'inspect' && action !== 'export')
+    throw new UsageError('Use "session list", "session inspect ID|FILE" or "session export ID|FILE".');
+  if (name === undefined) throw new UsageError(`Name the session: "alcove session list" lists their ids.`);
+  const file = /\.jsonl(\.zst)?$/.test(name) ? name : placeInHome(homePaths(around.home), name as SessionId).log;
+  return action === 'inspect' ? inspect(file, options.json === true) : exportTo(file);
+}
+
+/** One session that cannot be read hides none of the others. */
+async function list(around: Surroundings, json: boolean): Promise<number> {
+  const home = homePaths(around.home);
+  const names = await readdir(home.sessions).catch(() => []);
+  for (const name of names
+    .filter((one) => one.endsWith(logSuffix))
+    .sort()
+    .reverse()) {
+    const sessionId = basename(name, logSuffix) as SessionId;
+    try {
+      const found = await inspectLog(placeInHome(home, sessionId).log);
+      if (json)
+        print({
+          sessionId,
+          title: found.title,
+          folder: found.folder,
+          events: found.events,
+          open: found.open !== null,
+          damaged: found.damages.length > 0,
+        });
+      else process.stdout.write(`${sessionId}  ${stateOf(found)}  ${found.title}\n`);
+    } catch (error) {
+      if (json) print({ sessionId, error: messageOf(error) });
+      else process.stdout.write(`${sessionId}  unreadable  ${messageOf(error)}\n`);
+    }
+  }
+  return 0;
+}
+
+function stateOf(found: Inspection): string {
+  if (found.damages.some((damage) => !damage.torn)) return 'damaged';
+  if (found.open === null) return 'closed';
+  return found.open.approvals.length > 0 ? 'waits for you' : 'open';
+}
+
+async function inspect(file: string, json: boolean): Promise<number> {
+  const found = await inspectLog(file);
+  if (json) print(found);
+  else process.stdout.write(report(found));
+  return found.damages.some((damage) => !damage.torn) ? 1 : 0;
+}
+
+function report(found: Inspection): string {
+  const counted = (counts: Record<string, number>) =>
+    Object.entries(counts)
+      .map(([name, count]) => `${count} ${name}`)
+      .join(', ') || 'none';
+  const calls = Object.entries(found.calls).map(([tool, outcomes]) => `  ${tool.padEnd(10)}${counted(outcomes)}`);
+  const usage =
+    found.usage === null
+      ? 'unknown'
+      : `${found.usage.input} in, ${found.usage.output} out${found.usage.unknownSteps > 0 ? `, and ${found.usage.unknownSteps} steps unknown` : ''}`;
+  const lines = [
+    found.title,
+    `Session   ${found.sessionId ?? 'unknown'}`,
+    `File      ${found.file} (${found.bytes} bytes for ${found.decoded} of JSON)`,
+    `Folder    ${found.folder ?? 'unknown'}`,
+    `Model     ${found.model ?? 'unknown'}`,
+    `Events    ${found.events}`,
+    `Turns     ${counted(found.turns)}; ${found.steps} steps`,
+    `Calls     ${calls.length === 0 ? 'none' : ''}`,
+    ...calls,
+    `Tokens    ${usage}`,
+  ];
+  if (found.open !== null) {
+    const what = found.open.atRest
+      ? 'rests and can be continued'
+      : 'was moving: the next start closes it as interrupted';
+    lines.push(
+      `Open      ${found.open.turn} ${what}; calls without an end: ${found.open.calls.length}, approvals: ${found.open.approvals.length}`,
+    );
+  }
+  if (found.waitingInputs > 0) lines.push(`Inbox     ${found.waitingInputs} waiting`);
+  for (const damage of found.damages) {
+    lines.push(
+      `${damage.torn ? 'Torn' : 'Damaged'}      bytes ${damage.from} to ${damage.to}: ${damage.reason}${damage.torn ? ' (cut off at the next start)' : ''}`,
+    );
+  }
+  for (const anomaly of found.anomalies)
+    lines.push(`Anomaly   event ${anomaly.seq} ${anomaly.type}: ${anomaly.problem}`);
+  return `${lines.join('\n')}\n`;
+}
+
+/** JSON Lines on standard output; exit code 1 where something could not be read. */
+async function exportTo(file: string): Promise<number> {
+  let whole = true;
+  process.stdout.on('error', () => process.exit(0)); // The reader has seen enough.
+  await exportLog(
+    file,
+    async (line) => {
+      if (!process.stdout.write(`${line}\n`)) await once(process.stdout, 'drain');
+    },
+    (damage) => {
+      whole &&= damage.torn;
+      process.stderr.write(`alcove: bytes ${damage.from} to ${damage.to} cannot be read: ${damage.reason}\n`);
+    },
+  );
+  return whole ? 0 : 1;
+}
+
+function print(value: unknown): void {
+  process.stdout.write(`${JSON.stringify(value)}\n`);
+}

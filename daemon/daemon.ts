@@ -1,0 +1,269 @@
+/**
+ * The composition root of the daemon: builds every room, hands each what it needs, and closes them in reverse. The only file that knows them
+ * all. One daemon a home: the kernel's lock on the home says so, `daemon.json` only tells where it is.
+ */
+import { randomUUID } from 'node:crypto';
+import { createReadStream, watch } from 'node:fs';
+import { readFile, rm, stat } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import type { SessionSummary } from '#protocol/commands/session-values.ts';
+import type { Notice } from '#protocol/notices/notice.ts';
+import { z } from '#protocol/schema.ts';
+import { Agents, makeAgentFolders } from './agent/agents.ts';
+import { sessionHandlers } from './agent/commands.ts';
+import { systemClock } from './base/clock.ts';
+import { Diagnostics } from './base/diagnostics.ts';
+import { homePaths, writeFileAtomically, type HomePaths } from './base/files.ts';
+import { SystemIds } from './base/ids.ts';
+import { acquireLock } from './base/lock.ts';
+import { processStartTime } from './base/process-table.ts';
+import { Scope } from './base/scope.ts';
+import { Server } from './server/server.ts';
+import { Blobs } from './session/blobs.ts';
+import { Catalog } from './session/catalog.ts';
+import { FileQueue } from './tools/file-queue.ts';
+import { scrubEnvironment } from './tools/process-environment.ts';
+import { builtInTools } from './tools/registry.ts';
+import { Models } from './workspace/models/models.ts';
+import { projectHandlers } from './workspace/projects/commands.ts';
+import { Projects } from './workspace/projects/projects.ts';
+import { ruleHandlers } from './workspace/rules/commands.ts';
+import { Rules } from './workspace/rules/rules.ts';
+import { SettingsFile } from './workspace/settings/settings.ts';
+
+export interface DaemonOptions {
+  home: string;
+  userHome: string;
+  environment: Readonly<Record<string, string | undefined>>;
+  port: number;
+  version: string;
+  webFolder: string;
+  /** The folder that it was started in: offered as a project. */
+  folder: string | null;
+}
+
+/** What a running daemon leaves for the command line, owner-only. */
+export const daemonFile = z.object({
+  pid: z.int(),
+  startTime: z.nullable(z.string()),
+  port: z.int(),
+  token: z.string(),
+  bootId: z.string(),
+  version: z.string(),
+});
+export type DaemonFile = z.infer<typeof daemonFile>;
+
+/** Another daemon owns the home. */
+export class HomeBusyError extends Error {
+  override readonly name = 'HomeBusyError';
+  constructor(home: string) {
+    super(`An Alcove runs on ${home} already.`);
+  }
+}
+
+export class Daemon {
+  readonly server: Server;
+  /** What is wrong with the settings, or was with kept files: a sentence each, for whoever started it. */
+  readonly problems: readonly string[];
+  readonly #scope: Scope;
+
+  private constructor(server: Server, problems: readonly string[], scope: Scope) {
+    this.server = server;
+    this.problems = problems;
+    this.#scope = scope;
+  }
+
+  /** Rejects with HomeBusyError, with the server's PortBusyError, or with what the system says of the home; then nothing stays open. */
+  static async start(options: DaemonOptions): Promise<Daemon> {
+    const scope = new Scope();
+    try {
+      return await Daemon.#assemble(options, scope);
+    } catch (error) {
+      await scope.close();
+      throw error;
+    }
+  }
+
+  static async #assemble(options: DaemonOptions, scope: Scope): Promise<Daemon> {
+    const home = homePaths(options.home);
+    await makeAgentFolders(home);
+    const lock = acquireLock(join(home.locks, 'home'));
+    if (lock === null) throw new HomeBusyError(options.home);
+    scope.onClose(() => lock.release());
+
+    const clock = systemClock;
+    const ids = new SystemIds(clock);
+    const diagnostics = new Diagnostics(home.diagnostics, clock);
+    scope.onClose(() => diagnostics.close());
+    const fault = (error: unknown) => diagnostics.error('A fault', { error });
+    const news = new News();
+    const problems: string[] = [];
+    const aside = (corrupt: { keptAt: string; reason: string } | null) => {
+      if (corrupt !== null)
+        problems.push(`A file could not be understood (${corrupt.reason}); it is kept as ${corrupt.keptAt}.`);
+    };
+
+    const settings = new SettingsFile(join(options.home, 'settings.json'));
+    await settings.refresh();
+    problems.push(...settings.problems);
+    const models = scope.own(new Models(settings, options.environment, clock));
+
+    const offered = () => (options.folder === null || projects.at(options.folder) !== null ? null : options.folder);
+    const openedProjects = await Projects.open({
+      path: join(options.home, 'projects.json'),
+      clock,
+      ids,
+      userHome: options.userHome,
+      forbidden: options.home,
+      changed: () => news.tell({ topic: 'projects', projects: projects.list(), offered: offered() }),
+    });
+    const projects = scope.own(openedProjects.projects);
+    aside(openedProjects.corrupt);
+    const openedRules = await Rules.open(join(options.home, 'rules.json'), clock, ids);
+    const rules = scope.own(openedRules.rules);
+    aside(openedRules.corrupt);
+
+    const defaultModel = () => models.default;
+    const catalog = scope.own(await Catalog.open(home, defaultModel));
+    const agents = scope.own(
+      new Agents({
+        home,
+        clock,
+        catalog,
+        owner: 'the daemon',
+        durability: settings.value.durability,
+        tools: builtInTools(new FileQueue()),
+        processEnvironment: () => scrubEnvironment(options.environment, models.keyNames),
+        forbidden: [options.home],
+        defaultModel,
+        resolveModel: (name) => models.resolve(name),
+        rules: (projectId) => (projectId === null ? [] : rules.list(projectId)),
+        makeRule: async (projectId, allowed) => {
+          if (projectId !== null) await rules.add(projectId, allowed);
+        },
+        seenProject: (project) => projects.adopt(project),
+        changed: (session) => {
+          if (session.projectId === null || !projects.hidden().includes(session.projectId))
+            news.tell({ topic: 'session', session });
+        },
+        fault,
+      }),
+    );
+    await agents.start();
+    scope.onClose(watchFolder(home, () => void agents.lookAround().catch(fault)));
+
+    const blobs = new Blobs(home.blobs);
+    const bootId = randomUUID();
+    const about = { name: hostname(), version: options.version, bootId, features: [] };
+    const server = scope.own(
+      await Server.open({
+        home: options.home,
+        webFolder: options.webFolder,
+        port: options.port,
+        about,
+        clock,
+        ids,
+        diagnostics,
+        sessions: { open: (sessionId) => agents.source(sessionId) },
+        notices: {
+          current: () => [
+            { topic: 'projects', projects: projects.list(), offered: offered() },
+            ...shownRows(catalog.unfinished(), projects).map((session): Notice => ({ topic: 'session', session })),
+          ],
+          watch: (changed) => news.watch(changed),
+        },
+        blobs: {
+          put: (bytes) => blobs.put(bytes),
+          open: async (sha256) => {
+            const path = blobs.pathOf(sha256);
+            const found = await stat(path).catch(() => null);
+            return found === null ? null : { bytes: found.size, stream: createReadStream(path) };
+          },
+        },
+        counts: () => countRows(shownRows(catalog.unfinished(), projects), catalog.count()),
+        handlers: {
+          ...sessionHandlers({
+            agents,
+            catalog,
+            project: (projectId) => projects.get(projectId),
+            hiddenProjects: () => projects.hidden(),
+            defaultModel,
+          }),
+          ...projectHandlers(projects, offered),
+          ...ruleHandlers(rules),
+          'model.list': async () => ({ models: await models.list(), default: models.default }),
+        },
+      }),
+    );
+    await writeDaemonFile(home, { port: server.port, token: server.processToken, bootId, version: options.version });
+    scope.onClose(() => rm(home.daemon, { force: true }));
+    diagnostics.info('Started', { port: server.port, version: options.version });
+    return new Daemon(server, problems, scope);
+  }
+
+  /** Door first, then agents (what moves is closed as interrupted, no process is left), then what they use; the home's lock last. */
+  close(): Promise<void> {
+    return this.#scope.close();
+  }
+}
+
+/** Passes news on to every client that listens. */
+class News {
+  readonly #listeners = new Set<(notice: Notice) => void>();
+
+  tell(notice: Notice): void {
+    for (const listener of this.#listeners) listener(notice);
+  }
+
+  watch(listener: (notice: Notice) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+}
+
+function shownRows(rows: readonly SessionSummary[], projects: Projects): SessionSummary[] {
+  const hidden = projects.hidden();
+  return rows.filter((row) => row.projectId === null || !hidden.includes(row.projectId));
+}
+
+function countRows(
+  unfinished: readonly SessionSummary[],
+  all: number,
+): { running: number; waiting: number; all: number } {
+  const count = (...states: SessionSummary['state'][]) => unfinished.filter((row) => states.includes(row.state)).length;
+  return { running: count('running', 'pausing'), waiting: count('waiting'), all };
+}
+
+/** Calls back when a name appears or goes in the sessions' folder; what is appended to a log is no concern of it. */
+function watchFolder(home: HomePaths, changed: () => void): () => void {
+  let soon: NodeJS.Timeout | null = null;
+  const watcher = watch(home.sessions, { persistent: false }, (kind) => {
+    if (kind !== 'rename') return;
+    soon ??= setTimeout(() => {
+      soon = null;
+      changed();
+    }, 200);
+  });
+  // A folder that cannot be watched is looked at whenever the list is asked for.
+  watcher.on('error', () => watcher.close());
+  return () => {
+    if (soon !== null) clearTimeout(soon);
+    watcher.close();
+  };
+}
+
+async function writeDaemonFile(home: HomePaths, facts: Omit<DaemonFile, 'pid' | 'startTime'>): Promise<void> {
+  const file: DaemonFile = { pid: process.pid, startTime: await processStartTime(process.pid), ...facts };
+  await writeFileAtomically(home.daemon, `${JSON.stringify(file)}\n`);
+}
+
+/** Where a running daemon of this home is, as it left word; null where it left none that can be read. */
+export async function readDaemonFile(home: string): Promise<DaemonFile | null> {
+  try {
+    const result = z.safeParse(daemonFile, JSON.parse(await readFile(homePaths(home).daemon, 'utf8')));
+    return result.success ? result.data : null;
+  } catch {
+    return null;
+  }
+}

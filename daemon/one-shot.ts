@@ -1,0 +1,152 @@
+/**
+ * The other composition root: one run of an agent without the daemon, for `alcove run`. The session is a file that the person names, or a new one
+ * in the home, where the daemon shows it, read-only, while it runs.
+ */
+import { readFile, stat } from 'node:fs/promises';
+import { realpathSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import type { Draft } from '#protocol/event.ts';
+import type { CommandId, ProjectId } from '#protocol/values/ids.ts';
+import type { Mode } from '#protocol/values/model.ts';
+import type { Project } from '#protocol/values/project.ts';
+import { LOG_VERSION } from '#protocol/version.ts';
+import { Agent } from './agent/agent.ts';
+import { makeAgentFolders } from './agent/agents.ts';
+import { endOrphans, SessionProcesses } from './agent/process-ledger.ts';
+import { systemClock } from './base/clock.ts';
+import { homePaths, makeOwnerOnlyFolder } from './base/files.ts';
+import { newId, SystemIds } from './base/ids.ts';
+import { Scope } from './base/scope.ts';
+import { placeInHome, placeOfFile } from './session/place.ts';
+import { recover } from './session/recovery.ts';
+import { Session, type SessionOptions } from './session/session.ts';
+import { FileQueue } from './tools/file-queue.ts';
+import { scrubEnvironment } from './tools/process-environment.ts';
+import { builtInTools } from './tools/registry.ts';
+import { Models } from './workspace/models/models.ts';
+import { SettingsFile } from './workspace/settings/settings.ts';
+
+export interface OneShotOptions {
+  home: string;
+  environment: Readonly<Record<string, string | undefined>>;
+  folder: string;
+  /** Null: a new session in the home. */
+  sessionFile: string | null;
+  model: string | null;
+  mode: Mode | null;
+  /** What a call is denied with that would need an approval; null where somebody can answer. */
+  unattended: ((caution: boolean) => string) | null;
+  fault(error: unknown): void;
+}
+
+export interface OneShot {
+  readonly agent: Agent;
+  newCommandId(): CommandId;
+  /** Ends the run in order. */
+  close(): Promise<void>;
+}
+
+export async function openOneShot(options: OneShotOptions): Promise<OneShot> {
+  const scope = new Scope();
+  try {
+    const clock = systemClock;
+    const ids = new SystemIds(clock);
+    const settings = new SettingsFile(join(options.home, 'settings.json'));
+    await settings.refresh();
+    const models = scope.own(new Models(settings, options.environment, clock));
+    const sessionOptions: SessionOptions = {
+      clock,
+      owner: 'a terminal',
+      durability: settings.value.durability,
+      fault: options.fault,
+    };
+    const folder = realpathSync(options.folder);
+    const session = await openSession(options, sessionOptions, {
+      folder,
+      model: options.model ?? models.default,
+      mode: options.mode ?? 'ask',
+      ids,
+    });
+    const sessionId = session.conversation.session?.sessionId ?? '';
+    const agent = scope.own(
+      new Agent({
+        session,
+        clock,
+        tools: builtInTools(new FileQueue()),
+        processes: new SessionProcesses(session.place.processes, sessionId),
+        processEnvironment: scrubEnvironment(options.environment, models.keyNames),
+        forbidden: [options.home],
+        defaultModel: () => models.default,
+        resolveModel: (name) => models.resolve(name),
+        rules: () => [],
+        makeRule: () => Promise.resolve(),
+        unattended: options.unattended,
+        changed: () => undefined,
+        fault: options.fault,
+      }),
+    );
+    return { agent, newCommandId: () => ids.uuid7() as CommandId, close: () => scope.close() };
+  } catch (error) {
+    await scope.close();
+    throw error;
+  }
+}
+
+interface Wanted {
+  folder: string;
+  model: string;
+  mode: Mode;
+  ids: SystemIds;
+}
+
+async function openSession(options: OneShotOptions, sessionOptions: SessionOptions, wanted: Wanted): Promise<Session> {
+  const home = homePaths(options.home);
+  const sessionId = newId('ses', wanted.ids);
+  const place = options.sessionFile === null ? placeInHome(home, sessionId) : placeOfFile(options.sessionFile);
+  if (options.sessionFile === null) await makeAgentFolders(home);
+  else await makeOwnerOnlyFolder(dirname(place.log));
+  if ((await stat(place.log).catch(() => null)) !== null) return continueSession(options, place, sessionOptions);
+  const session = await Session.create(place, sessionOptions);
+  const project = await projectOf(options.home, wanted);
+  const events: Draft[] = [
+    { type: 'session.created', logVersion: LOG_VERSION, sessionId, project, folder: wanted.folder },
+    { type: 'session.configured', model: wanted.model, mode: wanted.mode },
+  ];
+  await session.append(events);
+  return session;
+}
+
+/** Goes on with a session that is there, in its own folder, with what the person names now. */
+async function continueSession(
+  options: OneShotOptions,
+  place: Session['place'],
+  sessionOptions: SessionOptions,
+): Promise<Session> {
+  const session = await Session.open(place, sessionOptions);
+  const mark = session.conversation.session?.sessionId;
+  await recover(session, mark === undefined ? 0 : await endOrphans(place.processes, mark));
+  const { settings } = session.conversation;
+  const model = options.model !== null && options.model !== settings.model ? { model: options.model } : {};
+  const mode = options.mode !== null && options.mode !== settings.mode ? { mode: options.mode } : {};
+  if ('model' in model || 'mode' in mode) await session.append([{ type: 'session.configured', ...model, ...mode }]);
+  return session;
+}
+
+/** The home's own project of this folder, where it has one: only read, since the daemon may own the file. */
+async function projectOf(home: string, { folder, ids }: Wanted): Promise<Project> {
+  const made: Project = {
+    projectId: newId('prj', ids),
+    name: basename(folder) || folder,
+    path: folder,
+    addedAt: systemClock.now(),
+  };
+  try {
+    const kept = JSON.parse(await readFile(join(home, 'projects.json'), 'utf8')) as { projects?: Project[] };
+    const known = kept.projects?.find((one) => one.path === folder);
+    return known === undefined
+      ? made
+      : { projectId: known.projectId as ProjectId, name: known.name, path: known.path, addedAt: known.addedAt };
+  } catch {
+    return made;
+  }
+}

@@ -1,0 +1,116 @@
+/** A read-only report of a log: what is in it, what is open, what is damaged. Repairs that opening would make are listed, not made. */
+import { stat } from 'node:fs/promises';
+import { atRest, openWork } from '#protocol/conversation/open.ts';
+import type { Conversation } from '#protocol/conversation/conversation.ts';
+import { titleOf } from '#protocol/conversation/status.ts';
+import type { Damage } from '../log/reader.ts';
+import { History } from './history.ts';
+
+export interface Inspection {
+  file: string;
+  bytes: number;
+  /** Characters of the events as JSON Lines. */
+  decoded: number;
+  events: number;
+  kinds: Record<string, number>;
+  sessionId: string | null;
+  title: string;
+  folder: string | null;
+  model: string | null;
+  turns: Record<string, number>;
+  steps: number;
+  /** By tool, then by outcome. */
+  calls: Record<string, Record<string, number>>;
+  /** Null where no step reported it. */
+  usage: { input: number; output: number; unknownSteps: number } | null;
+  open: { turn: string; step: string | null; calls: string[]; approvals: string[]; atRest: boolean } | null;
+  waitingInputs: number;
+  damages: { from: number; to: number; torn: boolean; reason: string }[];
+  anomalies: Conversation['anomalies'];
+}
+
+export async function inspectLog(file: string): Promise<Inspection> {
+  const { size } = await stat(file);
+  const history = await History.open(file);
+  try {
+    const damages: Damage[] = [];
+    const kinds: Record<string, number> = {};
+    let events = 0;
+    let decoded = 0;
+    const conversation = await history.foldAll(
+      ({ event, line }) => {
+        events += 1;
+        decoded += line.length + 1;
+        kinds[event.type] = (kinds[event.type] ?? 0) + 1;
+      },
+      (damage) => damages.push(damage),
+    );
+    return {
+      file,
+      bytes: size,
+      decoded,
+      events,
+      kinds,
+      ...facts(conversation),
+      damages: damages.map(({ from, to, torn, reason }) => ({ from, to, torn, reason })),
+    };
+  } finally {
+    await history.close();
+  }
+}
+
+function facts(
+  conversation: Conversation,
+): Omit<Inspection, 'file' | 'bytes' | 'decoded' | 'events' | 'kinds' | 'damages'> {
+  const { session, usage } = conversation;
+  const turns = conversation.active === null ? conversation.turns : [...conversation.turns, conversation.active];
+  const steps = turns.flatMap((turn) => (turn.step === null ? turn.steps : [...turn.steps, turn.step]));
+  const calls: Inspection['calls'] = {};
+  for (const call of steps.flatMap((step) => step.calls)) {
+    const byOutcome = (calls[call.tool] ??= {});
+    const outcome = call.outcome ?? call.state;
+    byOutcome[outcome] = (byOutcome[outcome] ?? 0) + 1;
+  }
+  const outcomes: Record<string, number> = {};
+  for (const turn of turns) outcomes[turn.outcome ?? 'open'] = (outcomes[turn.outcome ?? 'open'] ?? 0) + 1;
+  const open = openWork(conversation);
+  return {
+    sessionId: session?.sessionId ?? null,
+    title: titleOf(conversation),
+    folder: session?.folder ?? null,
+    model: conversation.settings.model,
+    turns: outcomes,
+    steps: steps.length,
+    calls,
+    usage:
+      usage.steps === usage.unknownSteps
+        ? null
+        : { input: usage.input, output: usage.output, unknownSteps: usage.unknownSteps },
+    open:
+      open === null
+        ? null
+        : {
+            turn: open.turn.turnId,
+            step: open.step?.stepId ?? null,
+            calls: open.calls.map((call) => call.callId),
+            approvals: open.approvals.map((approval) => approval.approvalId),
+            atRest: atRest(conversation),
+          },
+    waitingInputs: conversation.inbox.length,
+    anomalies: conversation.anomalies,
+  };
+}
+
+/** Every line that can be read, verbatim, in order; damage is told and passed over. */
+export async function exportLog(
+  file: string,
+  write: (line: string) => Promise<void>,
+  damaged: (damage: Damage) => void,
+): Promise<void> {
+  const history = await History.open(file);
+  try {
+    for await (const { line } of history.stored({ offset: 0, seq: 0 }, 0, Infinity, damaged)) await write(line);
+  } finally {
+    await history.close();
+  }
+}

@@ -1,0 +1,40 @@
+/** A disk that a test can let fail: what reaches the real file is up to its switches. */
+import { openLogFile, type LogFile, type OpenLogFile } from '../log/log-file.ts';
+
+export class FaultyDisk {
+  /** Writes fail with this code, after `takes` bytes of each. */
+  full: 'ENOSPC' | 'EIO' | null = null;
+  takes = 0;
+  cutFails = false;
+  syncFails = false;
+  /** Resolves before each write goes on: a test holds writes back with it. */
+  gate: Promise<void> = Promise.resolve();
+  /** Writes that reached the file, in bytes. */
+  readonly written: number[] = [];
+  syncs = 0;
+
+  readonly open: OpenLogFile = async (path, which) => {
+    const file = await openLogFile(path, which);
+    const faulty: Partial<LogFile> = {
+      write: async (bytes, position) => {
+        await this.gate;
+        if (this.full !== null) {
+          if (this.takes > 0 && bytes.length > this.takes) return file.write(bytes.subarray(0, this.takes), position);
+          throw systemError(this.full);
+        }
+        this.written.push(bytes.length);
+        return file.write(bytes, position);
+      },
+      truncate: (length) => (this.cutFails ? Promise.reject(systemError('EIO')) : file.truncate(length)),
+      datasync: () => {
+        this.syncs += 1;
+        return this.syncFails ? Promise.reject(systemError('EIO')) : file.datasync();
+      },
+    };
+    return { ...file, ...faulty };
+  };
+}
+
+function systemError(code: string): Error {
+  return Object.assign(new Error(`${code}: from the test`), { code });
+}

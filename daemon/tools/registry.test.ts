@@ -1,0 +1,11 @@
+import { expect, test } from 'vitest';
+import { FileQueue } from './file-queue.ts';
+import { builtInTools, toolsFor } from './registry.ts';
+
+const names = (mode: 'ask' | 'plan' | 'auto') => toolsFor(mode, builtInTools(new FileQueue())).map((tool) => tool.name);
+
+test('PM1: a plan has no tool that could change anything, bash included', () => {
+  expect(names('plan')).toEqual(['read']);
+  expect(names('ask')).toEqual(['read', 'edit', 'write', 'bash']);
+  expect(names('auto')).toEqual(names('ask'));
+});
