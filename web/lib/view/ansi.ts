@@ -49,12 +49,24 @@ export function ansiSpans(text: string): AnsiSpan[] {
   const spans: AnsiSpan[] = [];
   let state = plain;
   let place = 0;
+  /** The line is to be written over by what comes next, unless that is its end. */
+  let returned = false;
+  const write = (stretch: string): void => {
+    for (const piece of stretch.split(/(\r)/)) {
+      if (piece === '\r') returned = true;
+      else if (piece !== '') {
+        if (returned && !piece.startsWith('\n')) dropLine(spans);
+        returned = false;
+        push(spans, piece, styleOf(state));
+      }
+    }
+  };
   for (const match of text.matchAll(sequence)) {
-    write(spans, text.slice(place, match.index), state);
+    write(text.slice(place, match.index));
     place = match.index + match[0].length;
     if (match[2] === 'm') state = select(state, match[1] ?? '');
   }
-  write(spans, text.slice(place), state);
+  write(text.slice(place));
   return spans;
 }
 
@@ -63,20 +75,13 @@ export function withoutAnsi(text: string): string {
   return text.replace(sequence, '');
 }
 
-function write(spans: AnsiSpan[], text: string, state: State): void {
-  if (text === '') return;
-  const style = styleOf(state);
-  // A line that is written over, as progress bars do; \r\n is a plain line break.
-  const stretches = text.replaceAll('\r\n', '\n').split('\r');
-  stretches.forEach((stretch, index) => {
-    if (index > 0 && (stretch !== '' || index < stretches.length - 1)) dropLine(spans);
-    for (const piece of visiblePieces(stretch)) {
-      const last = spans.at(-1);
-      if (last !== undefined && piece.mark === null && last.mark === null && sameStyle(last.style, style))
-        spans[spans.length - 1] = { ...last, text: last.text + piece.text };
-      else spans.push({ text: piece.text, style, mark: piece.mark });
-    }
-  });
+function push(spans: AnsiSpan[], text: string, style: AnsiStyle): void {
+  for (const piece of visiblePieces(text)) {
+    const last = spans.at(-1);
+    if (last !== undefined && piece.mark === null && last.mark === null && sameStyle(last.style, style))
+      spans[spans.length - 1] = { ...last, text: last.text + piece.text };
+    else spans.push({ text: piece.text, style, mark: piece.mark });
+  }
 }
 
 /** Takes back what was written since the last line break. */
