@@ -8,6 +8,7 @@ import { readFile, rm, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { SessionSummary } from '#protocol/commands/session-values.ts';
+import type { Project } from '#protocol/values/project.ts';
 import type { Notice } from '#protocol/notices/notice.ts';
 import { z } from '#protocol/schema.ts';
 import { Agents, makeAgentFolders } from './agent/agents.ts';
@@ -125,7 +126,8 @@ export class Daemon {
     aside(openedRules.corrupt);
 
     const defaultModel = () => models.default;
-    const catalog = scope.own(await Catalog.open(home, defaultModel));
+    const rowFacts = { defaultModel, projectIdOf: (project: Project) => projects.idOf(project) };
+    const catalog = scope.own(await Catalog.open(home, rowFacts));
     const agents = scope.own(
       new Agents({
         home,
@@ -137,6 +139,7 @@ export class Daemon {
         processEnvironment: () => scrubEnvironment(options.environment, models.keyNames),
         forbidden: [options.home],
         defaultModel,
+        rowFacts,
         resolveModel: (name) => models.resolve(name),
         rules: (projectId) => (projectId === null ? [] : rules.list(projectId)),
         makeRule: async (projectId, allowed) => {

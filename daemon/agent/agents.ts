@@ -26,7 +26,7 @@ import { History } from '../session/history.ts';
 import { placeInHome } from '../session/place.ts';
 import { recover } from '../session/recovery.ts';
 import { ownerOf, Session, type SessionOptions } from '../session/session.ts';
-import { summarise } from '../session/summary.ts';
+import { summarise, type RowFacts } from '../session/summary.ts';
 import type { Tool } from '../tools/tool.ts';
 import { Agent } from './agent.ts';
 import type { Allowed } from './approvals.ts';
@@ -44,6 +44,7 @@ export interface AgentsOptions {
   processEnvironment(): Readonly<Record<string, string>>;
   forbidden: readonly string[];
   defaultModel(): string;
+  rowFacts: RowFacts;
   resolveModel(
     name: string,
   ): Promise<{ client: ModelClient; model: string; contextWindow: number | null } | { failure: Failure }>;
@@ -293,10 +294,11 @@ export class Agents {
   }
 
   #make(sessionId: SessionId, session: Session): Live {
-    const { options, projectId } = {
+    const { options, project } = {
       options: this.#options,
-      projectId: session.conversation.session?.project.projectId ?? null,
+      project: session.conversation.session?.project ?? null,
     };
+    const projectId = () => (project === null ? null : options.rowFacts.projectIdOf(project));
     const live: { current: Live | null } = { current: null };
     const agent = new Agent({
       session,
@@ -307,8 +309,8 @@ export class Agents {
       forbidden: options.forbidden,
       defaultModel: options.defaultModel,
       resolveModel: options.resolveModel,
-      rules: () => options.rules(projectId),
-      makeRule: (allowed) => options.makeRule(projectId, allowed),
+      rules: () => options.rules(projectId()),
+      makeRule: (allowed) => options.makeRule(projectId(), allowed),
       unattended: null,
       changed: () => this.#tell(sessionId, live.current),
       fault: options.fault,
@@ -347,9 +349,8 @@ export class Agents {
   }
 
   #summary(sessionId: SessionId, conversation: Conversation, driver: DriverState): SessionSummary {
-    return summarise(sessionId, conversation, {
+    return summarise(sessionId, conversation, this.#options.rowFacts, {
       driver,
-      defaultModel: this.#options.defaultModel(),
       problem: null,
       owner: null,
     });

@@ -12,7 +12,7 @@ import type { Project } from '#protocol/values/project.ts';
 import type { HomePaths } from '../base/files.ts';
 import { History } from './history.ts';
 import { logSuffix, placeInHome } from './place.ts';
-import { summarise } from './summary.ts';
+import { summarise, type RowFacts } from './summary.ts';
 
 const schema = `
   CREATE TABLE IF NOT EXISTS session (
@@ -23,18 +23,18 @@ const schema = `
 
 export class Catalog {
   readonly #home: HomePaths;
-  readonly #defaultModel: () => string;
+  readonly #facts: RowFacts;
   #database: Database;
 
-  private constructor(home: HomePaths, database: Database, defaultModel: () => string) {
+  private constructor(home: HomePaths, database: Database, facts: RowFacts) {
     this.#home = home;
     this.#database = database;
-    this.#defaultModel = defaultModel;
+    this.#facts = facts;
   }
 
   /** A database that cannot be used is deleted and made anew. */
-  static async open(home: HomePaths, defaultModel: () => string): Promise<Catalog> {
-    return new Catalog(home, await openRebuildable(home.index), defaultModel);
+  static async open(home: HomePaths, facts: RowFacts): Promise<Catalog> {
+    return new Catalog(home, await openRebuildable(home.index), facts);
   }
 
   /** Puts a row; `bytes`: the log's length that it was made at, or -1 while the session is open and the row is kept by its writer. */
@@ -155,9 +155,8 @@ export class Catalog {
       });
       const driver =
         owner !== null && conversation.active !== null ? 'running' : conversation.active === null ? 'idle' : 'paused';
-      const summary = summarise(sessionId, conversation, {
+      const summary = summarise(sessionId, conversation, this.#facts, {
         driver,
-        defaultModel: this.#defaultModel(),
         problem,
         owner,
       });

@@ -2,24 +2,33 @@
 import type { Conversation } from '#protocol/conversation/conversation.ts';
 import { stateOf, titleOf } from '#protocol/conversation/status.ts';
 import type { DriverState, SessionSummary } from '#protocol/commands/session-values.ts';
-import type { SessionId } from '#protocol/values/ids.ts';
+import type { ProjectId, SessionId } from '#protocol/values/ids.ts';
+import type { Project } from '#protocol/values/project.ts';
+
+/** What a row needs that stands in no log. */
+export interface RowFacts {
+  defaultModel(): string;
+  /** The project as it is known on this machine: a run in a terminal may have named the same folder by another id. */
+  projectIdOf(project: Project): ProjectId;
+}
 
 export function summarise(
   sessionId: SessionId,
   conversation: Conversation,
-  now: { driver: DriverState; defaultModel: string | null; problem: string | null; owner: string | null },
+  facts: RowFacts,
+  now: { driver: DriverState; problem: string | null; owner: string | null },
 ): SessionSummary {
   const { session, settings } = conversation;
   return {
     sessionId,
-    projectId: session?.project.projectId ?? null,
+    projectId: session === null ? null : facts.projectIdOf(session.project),
     title: titleOf(conversation),
     createdAt: session?.createdAt ?? conversation.at,
     updatedAt: conversation.at,
     seq: conversation.seq,
     state: stateOf(conversation, now.driver),
     driver: now.driver,
-    model: settings.model ?? now.defaultModel,
+    model: settings.model ?? facts.defaultModel(),
     mode: settings.mode,
     lastOutcome: conversation.lastOutcome,
     activity: activityOf(conversation),

@@ -97,6 +97,14 @@ export class Projects {
     this.#options.changed();
   }
 
+  /** The id under which a project that a session names is known here: its own, or that of the same folder. */
+  idOf(project: Project): ProjectId {
+    const { projects } = this.#store.value;
+    const known =
+      projects.find((one) => one.projectId === project.projectId) ?? projects.find((one) => one.path === project.path);
+    return known?.projectId ?? project.projectId;
+  }
+
   hidden(): ProjectId[] {
     return this.#store.value.projects.filter((one) => one.removedAt !== null).map((one) => one.projectId);
   }
