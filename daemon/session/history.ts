@@ -7,6 +7,7 @@ import { atStepBoundary, toBase } from '#protocol/conversation/base.ts';
 import { condense } from '#protocol/conversation/condense.ts';
 import { emptyConversation, type Conversation } from '#protocol/conversation/conversation.ts';
 import { reduce } from '#protocol/conversation/reduce.ts';
+import { RequestError } from '#protocol/errors.ts';
 import type { SessionEvent } from '#protocol/event.ts';
 import type { JsonValue } from '#protocol/values/json.ts';
 import { pageBytes } from '../base/limits.ts';
@@ -108,10 +109,14 @@ export class History {
 
   /** A base with at least `tailCharacters` of log behind it, so that a screen opens on something: from its seq on the reader reads. */
   async tail(tailCharacters: number): Promise<Conversation> {
-    const newest = await this.baseBefore(Infinity);
-    if (newest.seq === 0) return newest.conversation;
-    const behind = await this.#charactersBehind(newest, tailCharacters);
-    return behind >= tailCharacters ? newest.conversation : (await this.baseBefore(newest.seq - 1)).conversation;
+    let base = await this.baseBefore(Infinity);
+    let behind = await this.#charactersBehind(base, tailCharacters);
+    while (behind < tailCharacters && base.seq > 0) {
+      const earlier = await this.baseBefore(base.seq - 1);
+      behind += base.decoded - earlier.decoded;
+      base = earlier;
+    }
+    return base.conversation;
   }
 
   async #charactersBehind(base: Base, enough: number): Promise<number> {
@@ -176,15 +181,34 @@ export class History {
     return conversation;
   }
 
-  /** Everything up to a base, folded from the start: what a conversation that began there leaves out. */
+  /** Everything up to a base, folded from the start: what a conversation that began there leaves out. Rejects with `read_only` where a part of it is damaged. */
   async before(baseSeq: number): Promise<Conversation> {
     let conversation = emptyConversation;
-    for await (const { event } of this.stored({ offset: 0, seq: 0 }, 0, baseSeq))
-      conversation = reduce(conversation, event);
+    for await (const { event } of this.whole(baseSeq)) conversation = reduce(conversation, event);
     return conversation;
+  }
+
+  /** Every stored event from the first up to a seq. Rejects with `read_only` where one of them cannot be read. */
+  async *whole(upTo: number): AsyncGenerator<StoredEvent> {
+    let last = 0;
+    let damage: Damage | null = null;
+    const damaged = (found: Damage) => void (damage ??= found);
+    for await (const stored of this.stored(start, 0, upTo, damaged)) {
+      if (stored.event.seq !== last + 1) break;
+      last = stored.event.seq;
+      yield stored;
+    }
+    if (last >= upTo) return;
+    throw damage === null
+      ? new RequestError('conflict', `This session has no event ${upTo}.`)
+      : new RequestError('read_only', unreadable(last, damage));
   }
 
   close(): Promise<void> {
     return this.#index.close();
   }
+}
+
+function unreadable(last: number, { from, to, reason }: Damage): string {
+  return `The log of this session cannot be read after event ${last} (bytes ${from} to ${to}: ${reason}). It can be shown and exported, but not continued; a copy up to there can.`;
 }

@@ -18,11 +18,12 @@ import type { BlobRef } from '#protocol/values/blob.ts';
 import type { Clock } from '../base/clock.ts';
 import { InvariantError, messageOf } from '../base/errors.ts';
 import { makeOwnerOnlyFolder, ownerOnlyFolderMode, writeFileAtomically } from '../base/files.ts';
-import { recentEventCharacters } from '../base/limits.ts';
+import { frameTargetBytes, recentEventCharacters } from '../base/limits.ts';
 import { acquireLock, type Lock } from '../base/lock.ts';
 import { encodeEvent } from '../log/codec.ts';
 import { LogIndex } from '../log/index-file.ts';
 import { LogError } from '../log/log-error.ts';
+import type { OpenLogFile } from '../log/log-file.ts';
 import { examine, cutTornTail } from '../log/repair.ts';
 import { LogWriter } from '../log/writer.ts';
 import { Blobs } from './blobs.ts';
@@ -45,6 +46,8 @@ export interface SessionOptions {
   published?: (session: Session, events: readonly SessionEvent[]) => void;
   /** A failure that no caller waits for, such as a sync after publishing. */
   fault?: (error: unknown) => void;
+  /** How the log's file is opened for writing; tests let a disk fail with it. */
+  openFile?: OpenLogFile;
 }
 
 interface Decided<T> {
@@ -74,6 +77,8 @@ export class Session {
   /** Up to here the conversation was a base when the log was opened; its history is read when it is asked for. */
   readonly #openedAt: number;
   #hydrating: Promise<void> | null = null;
+  /** What changes the conversation without an event; done between two writes, so that no group that is being written misses it. */
+  #between: (() => void)[] = [];
   #closed: Promise<void> | null = null;
   /** What repair did when the log was opened; null where the tail was whole. */
   readonly repaired: { keptAt: string; reason: string } | null;
@@ -107,7 +112,7 @@ export class Session {
   static async create(place: SessionPlace, options: SessionOptions): Promise<Session> {
     const lock = await takeLock(place, options);
     try {
-      const writer = await LogWriter.create(place.log);
+      const writer = await LogWriter.create(place.log, options.openFile);
       const index = await LogIndex.openForWriting(place.log);
       const history = new History(place.log, index, () => writer.tail.end);
       const from: Base = { offset: 0, seq: 0, decoded: 0, conversation: emptyConversation };
@@ -151,7 +156,7 @@ export class Session {
           `The log of this session is damaged (${range}: ${found.reason}). It can be read and exported, but not continued.`,
         );
       }
-      const writer = await LogWriter.open(place.log, { end: found.end, lastSeq: found.lastSeq });
+      const writer = await LogWriter.open(place.log, { end: found.end, lastSeq: found.lastSeq }, options.openFile);
       const history = new History(place.log, index, () => writer.tail.end);
       const folded = await history.fold(from);
       return new Session(place, options, {
@@ -252,15 +257,13 @@ export class Session {
     return this.#history.page(before);
   }
 
-  /** Makes the conversation's history whole. Costs a read of the log, once. */
+  /** Makes the conversation's history whole. Costs a read of the log, once. Rejects with `read_only` where the history is damaged: a hole is passed to nobody. */
   hydrate(): Promise<void> {
     if (isWhole(this.#conversation)) return Promise.resolve();
-    this.#hydrating ??= (async () => {
-      const earlier = await this.#history.before(this.#openedAt);
-      // Between two writes, so that no group that is being written was folded on the shorter history.
-      while (this.#draining !== null) await this.#draining;
-      this.#conversation = prepend(earlier, this.#conversation);
-    })();
+    this.#hydrating ??= this.#readEarlier().catch((error: unknown) => {
+      this.#hydrating = null;
+      throw error;
+    });
     return this.#hydrating;
   }
 
@@ -291,10 +294,22 @@ export class Session {
     return this.#closed;
   }
 
+  async #readEarlier(): Promise<void> {
+    const earlier = await this.#history.before(this.#openedAt);
+    await new Promise<void>((resolve) => {
+      this.#between.push(() => {
+        this.#conversation = prepend(earlier, this.#conversation);
+        resolve();
+      });
+      this.#draining ??= this.#drain();
+    });
+  }
+
   async #drain(): Promise<void> {
     // Lets what is asked for in the same tick share the first frame.
     await Promise.resolve();
-    while (this.#jobs.length > 0) {
+    while (this.#jobs.length > 0 || this.#between.length > 0) {
+      for (const change of this.#between.splice(0)) change();
       const jobs = this.#jobs;
       this.#jobs = [];
       await this.#writeGroup(jobs);
@@ -307,15 +322,24 @@ export class Session {
     const events: KnownEvent[] = [];
     const lines: string[] = [];
     const accepted: { job: Job; result: unknown; seq: number }[] = [];
+    let characters = 0;
     const at = Math.max(this.#options.clock.now(), this.#conversation.at);
-    for (const job of jobs) {
+    for (const [place, job] of jobs.entries()) {
+      // A frame is filled with whole decisions: one that is small is never cut in two by what came before it.
+      if (characters >= frameTargetBytes / 2) {
+        this.#jobs = [...jobs.slice(place), ...this.#jobs];
+        break;
+      }
       try {
         const { events: drafts, result } = job.decide(scratch);
         const folded = foldStrictly(scratch, drafts, at);
         scratch = folded.conversation;
         // Not spread as arguments: a decision may make very many events.
         for (const event of folded.events) events.push(event);
-        for (const line of folded.lines) lines.push(line);
+        for (const line of folded.lines) {
+          lines.push(line);
+          characters += line.length;
+        }
         accepted.push({ job, result, seq: scratch.seq });
       } catch (error) {
         job.reject(error);
