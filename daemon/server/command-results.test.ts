@@ -26,7 +26,7 @@ async function memory() {
     clock,
     open,
     results: await open(),
-    params: (fields: object = {}) => ({ commandId: ids.uuid7() as CommandId, ...fields }),
+    params: (fields: { path?: string } = {}) => ({ commandId: ids.uuid7() as CommandId, ...fields }),
     work: async () => ({ run: (runs += 1) }),
   };
 }
@@ -50,10 +50,11 @@ test('R1: a repeat gets the first answer, also while it runs, and after a restar
 test('R2: the same id with other parameters is a conflict', async () => {
   const { results, params, work, open } = await memory();
   const command = params({ path: '/a' });
+  const other = { ...command, path: '/b' };
   const first = results.run(command, work);
-  expect(await codeOf(results.run({ ...command, path: '/b' }, work))).toBe('conflict');
+  expect(await codeOf(results.run(other, work))).toBe('conflict');
   await first;
-  expect(await codeOf((await open()).run({ ...command, path: '/b' }, work))).toBe('conflict');
+  expect(await codeOf((await open()).run(other, work))).toBe('conflict');
 });
 
 test('R3: an unknown command older than a day is stale, and one more than a day ahead, too', async () => {
@@ -132,7 +133,7 @@ test('a start writes the file anew without what is too old', async () => {
   clock.advance(day / 2 + 1);
   await open();
   const lines = readFileSync(path, 'utf8').trim().split('\n');
-  expect(lines.map((line) => JSON.parse(line).id)).toEqual([kept.commandId]);
+  expect(lines.map((line): unknown => JSON.parse(line).id)).toEqual([kept.commandId]);
 });
 
 test('a result that cannot be written is still answered, and known until the daemon ends', async () => {

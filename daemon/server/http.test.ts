@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { maxBatch, maxBlobBytes, maxBodyBytes, maxUrlLength } from '#protocol/limits.ts';
 import { openServer, type OpenedServer } from '../testing/open-server.ts';
-import { SocketClient } from '../testing/socket-client.ts';
+import { SocketClient, type Came } from '../testing/socket-client.ts';
 import { temporaryFolder } from '../testing/temporary-folder.ts';
 import { maxPairBytes } from './limits.ts';
 
@@ -24,20 +24,38 @@ interface Sent {
 }
 
 /** A request exactly as given: also without Host, also with headers that `fetch` would not send. */
-function raw({ server }: OpenedServer, path: string, { method = 'GET', headers = {}, body }: Sent = {}): Promise<Answer> {
+function raw(
+  { server }: OpenedServer,
+  path: string,
+  { method = 'GET', headers = {}, body }: Sent = {},
+): Promise<Answer> {
   const setHost = headers['host'] === undefined;
   const all = { ...headers, ...(setHost ? { host: `localhost:${server.port}` } : {}) };
   if (all['host'] === '-') delete all['host'];
   return new Promise((resolve, reject) => {
     const isDoubled = Array.isArray(all['host']);
-    const sent = isDoubled ? Object.entries(all).flatMap(([name, value]) => [value].flat().flatMap((one) => [name, one])) : all;
-    const options = { host: '127.0.0.1', port: server.port, path, method, headers: sent, setHost: false, agent: false as const };
+    const sent = isDoubled
+      ? Object.entries(all).flatMap(([name, value]) => [value].flat().flatMap((one) => [name, one]))
+      : all;
+    const options = {
+      host: '127.0.0.1',
+      port: server.port,
+      path,
+      method,
+      headers: sent,
+      setHost: false,
+      agent: false as const,
+    };
     const asked = httpRequest(options, (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('error', reject);
       response.on('end', () =>
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks).toString() }),
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          body: Buffer.concat(chunks).toString(),
+        }),
       );
     });
     asked.on('upgrade', (response, socket) => {
@@ -68,7 +86,7 @@ const upgrade = {
   'sec-websocket-protocol': 'alcove.v1',
 };
 const json = { 'content-type': 'application/json' };
-const codeOf = (answer: Answer) => JSON.parse(answer.body).error.data.code;
+const codeOf = ({ body }: Answer): unknown => JSON.parse(body).error.data.code;
 
 function builtApp(): string {
   const folder = temporaryFolder();
@@ -107,33 +125,47 @@ describe('PM11 C24 C25: the fence stands before everything', () => {
     ['another port of localhost', { 'sec-fetch-site': 'same-site' }],
   ];
 
-  test.each(foreign)('%s: 403 for files, data, commands, pairing and upgrades, without any effect', async (_, headers) => {
-    const opened = await openServer({ webFolder: builtApp() });
-    const { code } = opened.server.pairings.create();
-    const authorized = { ...opened.bearer(), ...headers };
-    const rpc = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'project.list' });
-    const answers = [
-      await raw(opened, '/', { headers }),
-      await raw(opened, '/_app/immutable/entry.abc.js', { headers }),
-      await raw(opened, '/health', { headers }),
-      await raw(opened, '/nowhere', { headers }),
-      await raw(opened, '/rpc', { method: 'POST', headers: { ...authorized, ...json }, body: rpc }),
-      await raw(opened, '/rpc', { method: 'POST', headers: { ...authorized, 'content-type': 'text/plain' }, body: rpc }),
-      await raw(opened, '/rpc', { method: 'OPTIONS', headers: authorized }),
-      await raw(opened, '/pair', { method: 'POST', headers: { ...json, ...headers }, body: JSON.stringify({ code, name: 'x' }) }),
-      await raw(opened, '/blobs', { method: 'POST', headers: { ...authorized, 'content-type': 'application/octet-stream' } }),
-      await raw(opened, '/ws', { headers: { ...upgrade, ...headers } }),
-      await raw(opened, '/elsewhere', { headers: { ...upgrade, ...headers } }),
-    ];
-    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 403));
-    for (const answer of answers) {
-      expect(answer.headers).toMatchObject(security);
-      expect(codeOf(answer)).toBe('forbidden');
-      expect(Object.keys(answer.headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
-    }
-    expect(opened.calls).toEqual([]);
-    expect(opened.server.devices.list(null)).toEqual([]);
-  });
+  test.each(foreign)(
+    '%s: 403 for files, data, commands, pairing and upgrades, without any effect',
+    async (_, headers) => {
+      const opened = await openServer({ webFolder: builtApp() });
+      const { code } = opened.server.pairings.create();
+      const authorized = { ...opened.bearer(), ...headers };
+      const rpc = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'project.list' });
+      const answers = [
+        await raw(opened, '/', { headers }),
+        await raw(opened, '/_app/immutable/entry.abc.js', { headers }),
+        await raw(opened, '/health', { headers }),
+        await raw(opened, '/nowhere', { headers }),
+        await raw(opened, '/rpc', { method: 'POST', headers: { ...authorized, ...json }, body: rpc }),
+        await raw(opened, '/rpc', {
+          method: 'POST',
+          headers: { ...authorized, 'content-type': 'text/plain' },
+          body: rpc,
+        }),
+        await raw(opened, '/rpc', { method: 'OPTIONS', headers: authorized }),
+        await raw(opened, '/pair', {
+          method: 'POST',
+          headers: { ...json, ...headers },
+          body: JSON.stringify({ code, name: 'x' }),
+        }),
+        await raw(opened, '/blobs', {
+          method: 'POST',
+          headers: { ...authorized, 'content-type': 'application/octet-stream' },
+        }),
+        await raw(opened, '/ws', { headers: { ...upgrade, ...headers } }),
+        await raw(opened, '/elsewhere', { headers: { ...upgrade, ...headers } }),
+      ];
+      expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 403));
+      for (const answer of answers) {
+        expect(answer.headers).toMatchObject(security);
+        expect(codeOf(answer)).toBe('forbidden');
+        expect(Object.keys(answer.headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
+      }
+      expect(opened.calls).toEqual([]);
+      expect(opened.server.devices.list(null)).toEqual([]);
+    },
+  );
 
   test('MB2: any forwarded port of any loopback name works, for files, commands and upgrades', async () => {
     const opened = await openServer({ webFolder: builtApp() });
@@ -152,7 +184,11 @@ describe('PM11 C24 C25: the fence stands before everything', () => {
     const opened = await openServer({ webFolder: builtApp() });
     const tab = { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document', host: '[::1]:18080' };
     const { status, headers } = await raw(opened, '/s/1?x=2', { headers: tab });
-    expect([status, headers.location, headers['cache-control']]).toEqual([307, 'http://localhost:18080/s/1?x=2', 'no-store']);
+    expect([status, headers.location, headers['cache-control']]).toEqual([
+      307,
+      'http://localhost:18080/s/1?x=2',
+      'no-store',
+    ]);
     expect(headers).toMatchObject(security);
     expect((await raw(opened, '/health', { headers: { host: '127.0.0.1:1' } })).status).toBe(200);
   });
@@ -206,14 +242,20 @@ describe('PM12: every data path needs authentication', () => {
     ['the bearer in the address', {}],
   ])('%s: 401', async (name, headers) => {
     const opened = await openServer();
-    const query = name.endsWith('address') ? `?token=${opened.server.processToken}&bearer=${opened.server.processToken}` : '';
+    const query = name.endsWith('address')
+      ? `?token=${opened.server.processToken}&bearer=${opened.server.processToken}`
+      : '';
     const answers = [
       await raw(opened, `/rpc${query}`, { method: 'POST', headers: { ...headers, ...json }, body: '{}' }),
       await raw(opened, `/sessions/ses_${opened.ids.uuid7()}/events${query}`, { headers }),
       await raw(opened, `/blobs/${sha}${query}`, { headers }),
       await raw(opened, `/blobs/${sha}?ticket=AAAA`, { headers }),
       await raw(opened, `/blobs/${sha}/ticket`, { method: 'POST', headers: { ...headers, ...json } }),
-      await raw(opened, '/blobs', { method: 'POST', headers: { ...headers, 'content-type': 'application/octet-stream' }, body: 'x' }),
+      await raw(opened, '/blobs', {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/octet-stream' },
+        body: 'x',
+      }),
     ];
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 401));
     for (const answer of answers) expect(answer.headers).toMatchObject({ ...security, 'www-authenticate': 'Bearer' });
@@ -249,13 +291,14 @@ describe('PM12: every data path needs authentication', () => {
   test('health says who answers, and nothing secret', async () => {
     const opened = await openServer();
     const { body, headers } = await raw(opened, '/health');
-    expect(Object.keys(JSON.parse(body)).sort()).toEqual(['bootId', 'machineId', 'name', 'version']);
+    expect(Object.keys(JSON.parse(body) as object).sort()).toEqual(['bootId', 'machineId', 'name', 'version']);
     expect(headers).toMatchObject({ ...security, 'cache-control': 'no-store' });
   });
 });
 
 describe('US10: POST /pair', () => {
-  const pair = (opened: OpenedServer, body: object) => raw(opened, '/pair', { method: 'POST', headers: json, body: JSON.stringify(body) });
+  const pair = (opened: OpenedServer, body: object) =>
+    raw(opened, '/pair', { method: 'POST', headers: json, body: JSON.stringify(body) });
 
   test('a code gives a device its token, the machine and its key, once', async () => {
     const opened = await openServer();
@@ -363,9 +406,9 @@ describe('POST /rpc', () => {
         else controller.close();
       },
     });
-    const options = { method: 'POST', headers: { ...opened.bearer(), ...json }, body, duplex: 'half' };
+    const options = { method: 'POST', headers: { ...opened.bearer(), ...json }, body, duplex: 'half' } as RequestInit;
     const answer = await fetch(opened.url('/rpc'), options);
-    expect([answer.status, (await answer.json()).error.data.code]).toEqual([413, 'too_large']);
+    expect([answer.status, ((await answer.json()) as Came).error.data.code]).toEqual([413, 'too_large']);
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(16 * 1024 * 1024);
   });
 
@@ -466,7 +509,9 @@ describe('GET /sessions/:id/events', () => {
     session.append(12_000, 1000);
     const socket = connect(server.port, '127.0.0.1');
     socket.pause();
-    socket.write(`GET /sessions/${sessionId}/events HTTP/1.1\r\nhost: localhost\r\nauthorization: ${bearer()['authorization']}\r\n\r\n`);
+    socket.write(
+      `GET /sessions/${sessionId}/events HTTP/1.1\r\nhost: localhost\r\nauthorization: ${bearer()['authorization']}\r\n\r\n`,
+    );
     await expect.poll(() => session.reads).toBeGreaterThan(0);
     let settled = -1;
     await expect.poll(() => settled === (settled = session.reads), { interval: 200 }).toBe(true);
@@ -475,7 +520,9 @@ describe('GET /sessions/:id/events', () => {
     socket.on('data', (chunk) => (text += chunk.toString('latin1')));
     socket.resume();
     await expect.poll(() => text.includes('id: 12000\n'), { timeout: 10_000 }).toBe(true);
-    expect([...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id))).toEqual(session.events.map(({ seq }) => seq));
+    expect([...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id))).toEqual(
+      session.events.map(({ seq }) => seq),
+    );
     socket.destroy();
     await expect.poll(() => session.readers).toBe(0);
   });
@@ -484,7 +531,7 @@ describe('GET /sessions/:id/events', () => {
     const opened = await withSession(1);
     const device = await opened.pair();
     const client = await SocketClient.connect(opened.server.port, device);
-    const { bearer } = client.received.find((message) => message.result?.bearer !== undefined).result;
+    const { bearer } = client;
     const { events } = await opened.stream('', { authorization: `Bearer ${bearer}` });
     expect(await ids(events, 1)).toEqual([1]);
     await opened.rpc('device.revoke', { commandId: opened.ids.uuid7(), deviceId: device.deviceId });
@@ -499,7 +546,9 @@ describe('GET /sessions/:id/events', () => {
     ['a seq beyond the end', null, '?after=9', 409],
   ])('%s', async (_, id, query, status) => {
     const opened = await withSession(3);
-    const answer = await raw(opened, `/sessions/${id ?? opened.sessionId}/events${query}`, { headers: opened.bearer() });
+    const answer = await raw(opened, `/sessions/${id ?? opened.sessionId}/events${query}`, {
+      headers: opened.bearer(),
+    });
     expect(answer.status).toBe(status);
     expect(opened.session.readers).toBe(0);
   });
@@ -535,7 +584,9 @@ describe('blobs', () => {
     ['__proto__', 'application/octet-stream'],
   ])('asked for as %s: %s', async (asked, type) => {
     const { opened, sha256 } = await withBlob();
-    const { headers } = await raw(opened, `/blobs/${sha256}?type=${encodeURIComponent(asked)}`, { headers: opened.bearer() });
+    const { headers } = await raw(opened, `/blobs/${sha256}?type=${encodeURIComponent(asked)}`, {
+      headers: opened.bearer(),
+    });
     expect(headers['content-type']).toBe(type);
     expect(headers['content-disposition']).toBe(type === 'application/octet-stream' ? 'attachment' : undefined);
   });
@@ -563,7 +614,11 @@ describe('blobs', () => {
   test('RT28: one byte more than a blob may have: 413', async () => {
     const { opened } = await withBlob();
     const post = (length: number, more = {}) =>
-      raw(opened, '/blobs', { method: 'POST', headers: { ...opened.bearer(), ...octets, ...more }, body: Buffer.alloc(length) });
+      raw(opened, '/blobs', {
+        method: 'POST',
+        headers: { ...opened.bearer(), ...octets, ...more },
+        body: Buffer.alloc(length),
+      });
     expect((await post(maxBlobBytes)).status).toBe(200);
     expect((await post(maxBlobBytes + 1)).status).toBe(413);
     expect((await post(maxBlobBytes + 1, { 'transfer-encoding': 'chunked' })).status).toBe(413);
@@ -575,7 +630,11 @@ describe('the app', () => {
     const opened = await openServer({ webFolder: builtApp() });
     const { status, headers, body } = await raw(opened, '/');
     expect([status, body]).toEqual([200, expect.stringContaining('the app')]);
-    expect(headers).toMatchObject({ 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-cache', ...security });
+    expect(headers).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-cache',
+      ...security,
+    });
     expect(headers['content-security-policy']).toBe(
       "default-src 'none'; script-src 'self' 'sha256-abc='; connect-src 'self'; frame-ancestors 'none'",
     );
@@ -583,10 +642,18 @@ describe('the app', () => {
 
   test('files with a hash in their name are kept for ever and come as the browser reads them best', async () => {
     const opened = await openServer({ webFolder: builtApp() });
-    const get = (encoding: string) => raw(opened, '/_app/immutable/entry.abc.js', { headers: { 'accept-encoding': encoding } });
+    const get = (encoding: string) =>
+      raw(opened, '/_app/immutable/entry.abc.js', { headers: { 'accept-encoding': encoding } });
     const encodings = ['gzip, deflate, br', 'gzip;q=1, br;q=0', 'identity', '*', 'br ; q=0.5', ''];
     const answers = await Promise.all(encodings.map(get));
-    expect(answers.map(({ headers }) => headers['content-encoding'])).toEqual(['br', 'gzip', undefined, 'br', 'br', undefined]);
+    expect(answers.map(({ headers }) => headers['content-encoding'])).toEqual([
+      'br',
+      'gzip',
+      undefined,
+      'br',
+      'br',
+      undefined,
+    ]);
     expect(answers[0]).toMatchObject({
       body: 'brotli bytes',
       headers: {
@@ -612,7 +679,11 @@ describe('the app', () => {
     const again = await raw(opened, path, { headers: { 'if-none-match': headers.etag ?? '' } });
     expect([again.status, again.body]).toEqual([304, '']);
     const head = await raw(opened, path, { method: 'HEAD' });
-    expect([head.status, head.headers['content-length'], head.body]).toEqual([200, String(Buffer.byteLength(body)), '']);
+    expect([head.status, head.headers['content-length'], head.body]).toEqual([
+      200,
+      String(Buffer.byteLength(body)),
+      '',
+    ]);
   });
 
   test('a navigation to an address of the app gets the page; anything else that is not there is 404', async () => {
@@ -620,7 +691,9 @@ describe('the app', () => {
     const tab = { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document', 'sec-fetch-site': 'none' };
     expect((await raw(opened, '/session/ses_1', { headers: tab })).body).toContain('the app');
     expect((await raw(opened, '/session/ses_1', { headers: { accept: 'text/html,*/*' } })).body).toContain('the app');
-    expect((await raw(opened, '/session/ses_1', { headers: { 'sec-fetch-mode': 'cors', accept: 'text/html' } })).status).toBe(404);
+    expect(
+      (await raw(opened, '/session/ses_1', { headers: { 'sec-fetch-mode': 'cors', accept: 'text/html' } })).status,
+    ).toBe(404);
     expect((await raw(opened, '/_app/immutable/gone.js')).status).toBe(404);
     expect((await raw(opened, '/', { method: 'PUT' })).status).toBe(405);
   });
@@ -629,7 +702,14 @@ describe('the app', () => {
     const webFolder = builtApp();
     writeFileSync(join(webFolder, '..', 'outside.txt'), 'secret');
     const opened = await openServer({ webFolder });
-    const ways = ['/../outside.txt', '/..%2foutside.txt', '/%2e%2e/outside.txt', '/_app/../../outside.txt', '//etc/passwd', '/..\\outside.txt'];
+    const ways = [
+      '/../outside.txt',
+      '/..%2foutside.txt',
+      '/%2e%2e/outside.txt',
+      '/_app/../../outside.txt',
+      '//etc/passwd',
+      '/..\\outside.txt',
+    ];
     for (const path of [...ways, '/_app', '/_app/', '/%00', '/__proto__'])
       expect([path, (await raw(opened, path)).status]).toEqual([path, 404]);
   });

@@ -118,11 +118,13 @@ export class HttpRoutes implements Handler {
     const { pairings, devices, machine, about, diagnostics } = this.#needs;
     const body = await readJsonBody(asked.request, { name: 'maxPairBytes', bytes: maxPairBytes });
     const given = parse(pairBody, body, 'The pairing request');
-    if (!pairings.redeem(given))
+    if (!pairings.redeem(given)) {
+      diagnostics.warn('A pairing code was refused');
       throw new RequestError(
         'unauthorized',
-        'This code is not valid: it was used, is older than ten minutes, or was void after wrong tries. Make a new one: alcove pair',
+        'This code is not valid: it was used, is older than ten minutes, or is void after wrong tries. Make a new one: alcove pair',
       );
+    }
     const { deviceId, token } = await devices.add(given.name);
     diagnostics.info('A device was paired', { deviceId });
     const { machineId, publicKey } = machine;

@@ -6,7 +6,10 @@ import { connect } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { listenOnLoopback, PortBusyError, type Handler } from './listener.ts';
 
-const handler: Handler = { request: (_, response) => response.end('here'), upgrade: (_, connection) => connection.destroy() };
+const handler: Handler = {
+  request: (_, response) => response.end('here'),
+  upgrade: (_, connection) => connection.destroy(),
+};
 const hasIPv6 = Object.values(networkInterfaces()).some((all) => all?.some((one) => one.address === '::1'));
 
 async function listening(port = 0) {
@@ -36,15 +39,19 @@ test('both loopback addresses answer on the same port, other addresses do not', 
   expect(await answers('127.0.0.1', port)).toBe(true);
   if (hasIPv6) expect(await answers('::1', port)).toBe(true);
   for (const own of Object.values(networkInterfaces()).flat())
-    if (own !== undefined && !own.internal && own.family === 'IPv4') expect(await answers(own.address, port)).toBe(false);
+    if (own !== undefined && !own.internal && own.family === 'IPv4')
+      expect(await answers(own.address, port)).toBe(false);
 });
 
-test.each(hasIPv6 ? ['127.0.0.1', '::1'] : ['127.0.0.1'])('a port that is taken on %s is an error that names --port, and leaves neither open', async (host) => {
-  const port = await occupied(host);
-  await expect(listenOnLoopback(handler, port)).rejects.toThrow(PortBusyError);
-  await expect(listenOnLoopback(handler, port)).rejects.toThrow(/--port/);
-  if (hasIPv6) expect(await answers(host === '::1' ? '127.0.0.1' : '::1', port)).toBe(false);
-});
+test.each(hasIPv6 ? ['127.0.0.1', '::1'] : ['127.0.0.1'])(
+  'a port that is taken on %s is an error that names --port, and leaves neither open',
+  async (host) => {
+    const port = await occupied(host);
+    await expect(listenOnLoopback(handler, port)).rejects.toThrow(PortBusyError);
+    await expect(listenOnLoopback(handler, port)).rejects.toThrow(/--port/);
+    if (hasIPv6) expect(await answers(host === '::1' ? '127.0.0.1' : '::1', port)).toBe(false);
+  },
+);
 
 test('a second daemon on the same port is refused, and the first lives on', async () => {
   const { port } = await listening();

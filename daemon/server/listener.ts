@@ -31,6 +31,7 @@ export class PortBusyError extends Error {
 const families = ['127.0.0.1', '::1'] as const;
 /** Another program would have to take the same free port again and again. */
 const maxTries = 20;
+const sweepMs = 20;
 
 export async function listenOnLoopback(handler: Handler, port: number): Promise<Listener> {
   for (let attempt = 1; ; attempt += 1) {
@@ -99,7 +100,11 @@ function portOf(servers: readonly Server[]): number {
 }
 
 async function closeAll(servers: readonly Server[]): Promise<void> {
+  const closed = Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  // Node ends the connections that are idle when closing begins; these become idle later.
+  const sweep = setInterval(() => servers.forEach((server) => server.closeIdleConnections()), sweepMs);
   const cut = setTimeout(() => servers.forEach((server) => server.closeAllConnections()), closingMs);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  await closed;
+  clearInterval(sweep);
   clearTimeout(cut);
 }

@@ -14,10 +14,10 @@ test('on connect all that is there, then settled with the counts', async () => {
   const { server, pair, notices } = await openServer();
   notices.values = [projects('/a'), row('one', 'waiting'), row('two', 'running'), row('three', 'failed')];
   const client = await SocketClient.connect(server.port, await pair());
-  await client.until((one) => one.params?.topic === 'settled');
+  await client.notice(({ topic }) => topic === 'settled');
   expect(client.notices()).toEqual([...notices.values, { topic: 'settled', waiting: 1, running: 1 }]);
   notices.tell(row('two', 'idle'));
-  await client.until((one) => one.params?.session?.state === 'idle');
+  await client.notice(({ topic, session }) => topic === 'session' && session.state === 'idle');
 });
 
 test('C22: a second tab is told all anew, and both hear what changes', async () => {
@@ -27,9 +27,9 @@ test('C22: a second tab is told all anew, and both hear what changes', async () 
     await SocketClient.connect(server.port, await pair()),
     await SocketClient.connect(server.port, await pair()),
   ];
-  for (const tab of tabs) await tab.until((one) => one.params?.session?.state === 'waiting');
+  for (const tab of tabs) await tab.notice(({ topic, session }) => topic === 'session' && session.state === 'waiting');
   notices.tell(row('one', 'running'));
-  for (const tab of tabs) await tab.until((one) => one.params?.session?.state === 'running');
+  for (const tab of tabs) await tab.notice(({ topic, session }) => topic === 'session' && session.state === 'running');
   await tabs[0]!.close();
   await expect.poll(() => notices.watchers).toBe(1);
 });
@@ -54,7 +54,7 @@ test('while there is no room the last value of each waits, and no other', async 
     pull: async (_: AbortSignal, compose: () => Promise<string | null> | string | null) => {
       await room;
       const text = await compose();
-      if (text !== null) sent.push(JSON.parse(text).params);
+      if (text !== null) sent.push((JSON.parse(text) as { params: Notice }).params);
     },
   };
   const controller = new AbortController();

@@ -91,6 +91,7 @@ export class Server {
     const devices = scope.own(await Devices.open(home, needs));
     const results = scope.own(await CommandResults.open(join(home, 'commands.jsonl'), clock, diagnostics));
     const bearers = scope.own(new Bearers());
+    diagnostics.keepSecret(bearers.processToken);
     const files = await StaticFiles.open(needs.webFolder);
     let port = needs.port;
     const handlers: Handlers = {

@@ -47,7 +47,7 @@ export class MemorySession {
     };
   }
 
-  #push(fields: Omit<SessionEvent, 'seq' | 'at'> & { type: string }): void {
+  #push(fields: { type: string; text: string; partId?: string }): void {
     this.events.push({ seq: this.events.length + 1, at: 0, ...fields } as SessionEvent);
   }
 
@@ -61,7 +61,8 @@ export class MemorySession {
     const events: SessionEvent[] = [];
     let bytes = 0;
     for (let place = after; place < this.events.length && bytes < maxBytes; place += 1) {
-      const event = this.events[place]!;
+      const event = this.events[place];
+      if (event === undefined) break;
       bytes += JSON.stringify(event).length;
       events.push(event);
     }

@@ -11,6 +11,7 @@ import type { BlobStore } from '../server/blob-store.ts';
 import { Server, type ServerNeeds } from '../server/server.ts';
 import { ManualClock } from './manual-clock.ts';
 import { MemorySessions } from './memory-sessions.ts';
+import type { Came, Credentials } from './socket-client.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 export interface OpenedServer {
@@ -23,15 +24,17 @@ export interface OpenedServer {
   /** Each call that reached a handler from behind the door: method and caller. */
   readonly calls: string[];
   /** Pairs a device, as a browser does. */
-  pair(name?: string): Promise<{ deviceId: string; token: string; machineId: string; publicKey: string }>;
+  readonly pair: (name?: string) => Promise<Credentials & { machineId: string; publicKey: string }>;
   /** With the per-process token. */
-  rpc(method: string, params?: object): Promise<{ result?: any; error?: any }>; // eslint-disable-line @typescript-eslint/no-explicit-any
-  bearer(): Record<string, string>;
-  log(): string;
-  url(path: string): string;
+  readonly rpc: (method: string, params?: object) => Promise<Came>;
+  readonly bearer: () => { authorization: string };
+  readonly log: () => string;
+  readonly url: (path: string) => string;
 }
 
-export async function openServer(overrides: Partial<ServerNeeds> & { handlers?: object } = {}): Promise<OpenedServer> {
+export type Overrides = Partial<Omit<ServerNeeds, 'handlers'>> & { handlers?: object };
+
+export async function openServer(overrides: Overrides = {}): Promise<OpenedServer> {
   const home = overrides.home ?? temporaryFolder();
   const clock = (overrides.clock as ManualClock | undefined) ?? new ManualClock();
   const ids = new SystemIds(clock);
@@ -66,7 +69,7 @@ export async function openServer(overrides: Partial<ServerNeeds> & { handlers?: 
       headers: { 'content-type': 'application/json', ...headers },
       body: JSON.stringify(body),
     };
-    return (await fetch(url(path), sent)).json() as Promise<any>; // eslint-disable-line @typescript-eslint/no-explicit-any
+    return (await fetch(url(path), sent)).json();
   };
   const bearer = () => ({ authorization: `Bearer ${server.processToken}` });
   return {
@@ -77,8 +80,10 @@ export async function openServer(overrides: Partial<ServerNeeds> & { handlers?: 
     sessions,
     notices,
     calls,
-    pair: (name = 'Firefox on Linux') => post('/pair', { code: server.pairings.create().code, name }),
-    rpc: (method, params = {}) => post('/rpc', { jsonrpc: '2.0', id: 1, method, params }, bearer()),
+    pair: async (name = 'Firefox on Linux') =>
+      (await post('/pair', { code: server.pairings.create().code, name })) as Awaited<ReturnType<OpenedServer['pair']>>,
+    rpc: async (method, params = {}) =>
+      (await post('/rpc', { jsonrpc: '2.0', id: 1, method, params }, bearer())) as Came,
     bearer,
     log: () => readFileSync(logFile, 'utf8'),
     url,

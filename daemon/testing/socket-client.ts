@@ -6,7 +6,32 @@ import { helloTranscript } from '#protocol/commands/handshake.ts';
 import type { SessionEvent } from '#protocol/event.ts';
 import { subprotocol } from '#protocol/limits.ts';
 
-/* eslint-disable @typescript-eslint/no-explicit-any -- what comes is what the test looks at */
+/** Whatever came, with the fields that tests look at. Only those of the message that it is are there. */
+export interface Came {
+  readonly id: string | number | null;
+  readonly method: string;
+  readonly error: { code: number; message: string; data: { code: string } };
+  readonly result: {
+    bearer: string;
+    nonce: string;
+    signature: string;
+    machineId: string;
+    bootId: string;
+    subscription: string;
+    events: SessionEvent[];
+    devices: { deviceId: string; connected: boolean }[];
+    link: string;
+    ssh: string;
+    typed: string;
+  };
+  readonly params: {
+    subscription: string;
+    events: SessionEvent[];
+    topic: string;
+    session: { state: string };
+  };
+}
+
 export interface Credentials {
   readonly deviceId: string;
   readonly token: string;
@@ -14,10 +39,12 @@ export interface Credentials {
 
 export class SocketClient {
   readonly socket: WebSocket;
-  readonly received: any[] = [];
+  readonly received: Came[] = [];
   /** Resolves with the close code. */
   readonly closed: Promise<number>;
   readonly opened: Promise<void>;
+  /** What authenticating gave. */
+  bearer = '';
   #lastId = 0;
   #isClosed = false;
   readonly #events = new Map<string, SessionEvent[]>();
@@ -38,7 +65,7 @@ export class SocketClient {
       this.#look();
     });
     this.socket.on('message', (data) => {
-      const message = JSON.parse((data as Buffer).toString());
+      const message = JSON.parse((data as Buffer).toString()) as Came;
       this.received.push(message);
       if (message.method === 'session.events') this.#keep(message.params);
       this.#look();
@@ -51,23 +78,30 @@ export class SocketClient {
     const client = new SocketClient(port);
     await client.opened;
     const answer = await client.authenticate(credentials);
-    if (answer.error !== undefined) throw new Error(answer.error.message);
+    if (!isResult(answer)) throw new Error(answer.error.message);
     return client;
   }
 
-  async hello(nonce = randomBytes(16).toString('base64url')): Promise<{ answer: any; transcript: string }> {
+  async hello(nonce = randomBytes(16).toString('base64url')): Promise<{ answer: Came; transcript: string }> {
     const answer = await this.call('hello', { nonce, protocol: { major: 1, minor: 0 } });
-    const { machineId, bootId, nonce: daemonNonce } = answer.result ?? {};
+    const { machineId, bootId, nonce: daemonNonce } = answer.result;
     return { answer, transcript: helloTranscript({ machineId, bootId, clientNonce: nonce, daemonNonce }) };
   }
 
-  async authenticate({ deviceId, token }: Credentials): Promise<any> {
+  async authenticate({ deviceId, token }: Credentials): Promise<Came> {
     const { transcript } = await this.hello();
-    return this.call('authenticate', { deviceId, proof: proofOf(token, transcript) });
+    const answer = await this.call('authenticate', { deviceId, proof: proofOf(token, transcript) });
+    if (isResult(answer)) this.bearer = answer.result.bearer;
+    return answer;
+  }
+
+  /** The first notice that fits. */
+  notice(fits: (notice: Came['params']) => boolean): Promise<Came> {
+    return this.until((message) => message.method === 'notice' && fits(message.params));
   }
 
   /** The whole answer, error or result. */
-  call(method: string, params: object = {}): Promise<any> {
+  call(method: string, params: object = {}): Promise<Came> {
     const id = ++this.#lastId;
     this.send({ jsonrpc: '2.0', id, method, params });
     return this.until((message) => message.id === id);
@@ -78,7 +112,7 @@ export class SocketClient {
   }
 
   /** The first message that fits, also of those that have come. Rejects when the socket closes before. */
-  until(fits: (message: any) => boolean): Promise<any> {
+  until(fits: (message: Came) => boolean): Promise<Came> {
     return this.when(() => this.received.find(fits));
   }
 
@@ -109,7 +143,7 @@ export class SocketClient {
     });
   }
 
-  notices(): any[] {
+  notices(): Came['params'][] {
     return this.received.filter((one) => one.method === 'notice').map((one) => one.params);
   }
 
@@ -127,6 +161,10 @@ export class SocketClient {
   #look(): void {
     for (const look of [...this.#lookers]) look();
   }
+}
+
+function isResult(answer: Came): boolean {
+  return 'result' in answer;
 }
 
 export function proofOf(token: string, transcript: string): string {
