@@ -19,7 +19,7 @@ export function browserStorage(open: () => BrowserStorage): Storage {
     read: (key) => {
       try {
         const text = open().getItem(prefix + key);
-        return text === null ? null : JSON.parse(text);
+        return text === null ? null : (JSON.parse(text) as unknown);
       } catch {
         // Refused by the browser, or not JSON: as if nothing were kept.
         return null;

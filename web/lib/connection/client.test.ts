@@ -166,7 +166,7 @@ describe('calls', () => {
     const socket = await connected();
     const paused = pause();
     socket.answer(await socket.next('session.pause'), { seq: 'three' });
-    await expect(paused).rejects.toMatchObject({ code: 'invalid_params' });
+    await expect(paused).rejects.toMatchObject({ code: 'internal' });
   });
 
   it('that change something are resent after a loss, with the same id', async () => {

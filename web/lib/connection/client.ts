@@ -20,7 +20,7 @@ import { errorCodes, RequestError, type ErrorCode } from '#protocol/errors.ts';
 import type { SessionEvent } from '#protocol/event.ts';
 import { closeCodes, silenceMs } from '#protocol/limits.ts';
 import { notices, type Notice, type NoticeTopic } from '#protocol/notices/notice.ts';
-import { misfit, parse, type Schema } from '#protocol/schema.ts';
+import { misfit } from '#protocol/schema.ts';
 import type { MachineId, SessionId } from '#protocol/values/ids.ts';
 import { PROTOCOL_VERSION } from '#protocol/version.ts';
 import type { Clock } from '../base/clock.ts';
@@ -165,7 +165,6 @@ export class Client {
         reject(unavailable('There is no connection to the daemon.'));
         return;
       }
-      const schema = commands[name].result as unknown as Schema<Result<Name>>;
       const call: Call = {
         name,
         params,
@@ -176,11 +175,9 @@ export class Client {
         cancelTimer: resend ? clock.after(resendMs, () => this.#giveUp(call)) : () => undefined,
         result: (value) => {
           this.#settle(call);
-          try {
-            resolve(parse(schema, value, `The answer to ${name}`));
-          } catch (error) {
-            reject(error as Error);
-          }
+          const problem = misfit(commands[name].result, value);
+          if (problem === null) resolve(value as Result<Name>);
+          else reject(new RequestError('internal', `The answer to ${name} does not fit: ${problem}`));
         },
         error: (error) => {
           this.#settle(call);

@@ -64,8 +64,11 @@ export class AppState {
   #models = $state.raw<readonly ModelChoice[]>([]);
   #defaultModel = $state('');
   #pairingProblem = $state.raw<string | null>(null);
+  #problem = $state.raw<string | null>(null);
   #link: PairingLink | null;
+  // eslint-disable-next-line svelte/prefer-svelte-reactivity -- a cache: who takes a session is not drawn anew when another is taken
   readonly #sessions = new Map<SessionId, SessionState>();
+  // eslint-disable-next-line svelte/prefer-svelte-reactivity -- a cache
   readonly #drafts = new Map<ProjectId, DraftState>();
 
   constructor(needs: AppNeeds) {
@@ -102,6 +105,11 @@ export class AppState {
   /** Why the link that the page was opened by did not pair this browser. */
   get pairingProblem(): string | null {
     return this.#pairingProblem;
+  }
+
+  /** Why the lists of this machine could not be read, though it answers. */
+  get problem(): string | null {
+    return this.#problem;
   }
 
   retryNow(): void {
@@ -274,6 +282,7 @@ export class AppState {
     if (state.type === 'open') {
       this.#link = null;
       this.#meet(state.machine);
+      for (const session of this.#sessions.values()) session.retry();
       void this.#load();
     }
     if (state.type === 'refused' && state.machine !== null) {
@@ -302,9 +311,11 @@ export class AppState {
       const [models] = await Promise.all([this.#needs.client.call('model.list', {}), this.#catalog.load()]);
       this.#models = models.models;
       this.#defaultModel = models.default;
+      this.#problem = null;
     } catch (error) {
-      // Lost again while loading: the next connection loads anew.
       if (!(error instanceof RequestError)) throw error;
+      // Lost again while loading: the next connection loads anew.
+      if (error.code !== 'unavailable') this.#problem = error.message;
     }
   }
 
@@ -353,6 +364,18 @@ export function openApp(window: Window & typeof globalThis): AppState {
     link: takePairingLink(window.location, window.history),
   });
   watchPage(window, () => client.retryNow());
+  // Another tab paired this browser.
+  window.addEventListener('storage', (event) => {
+    if (event.key?.startsWith('alcove.credentials.')) client.retryNow();
+  });
+  $effect.root(() => {
+    $effect(() => showBadge(window.navigator, app.catalog.needsYou.length));
+  });
   client.start();
   return app;
+}
+
+/** The number on the app's icon, where it is installed; elsewhere nothing happens. */
+function showBadge(navigator: Partial<Pick<Navigator, 'setAppBadge'>>, count: number): void {
+  navigator.setAppBadge?.(count).catch(() => undefined);
 }

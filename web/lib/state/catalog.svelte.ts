@@ -32,11 +32,12 @@ export class CatalogState {
   #loaded = $state(false);
   #next = $state.raw<string | null>(null);
   readonly #rows = new SvelteMap<SessionId, SessionSummary>();
-  #seen = $state.raw<ReadonlyMap<string, number>>(new Map());
+  /** The last seq that was seen, by session, the longest ago first. */
+  #seen = $state.raw<Readonly<Record<string, number>>>({});
   /** Sessions that rested before this device first looked count as seen. */
   #seenSince = 0;
   /** Rows that came as news while a list was under way: newer than the list's. */
-  readonly #news = new Set<SessionId>();
+  #news: SessionId[] = [];
 
   readonly #sessions = $derived.by(() =>
     [...this.#rows.values()]
@@ -100,7 +101,7 @@ export class CatalogState {
     const row = this.#rows.get(sessionId);
     if (row === undefined || row.lastOutcome === null) return false;
     if (row.state !== 'idle' && row.state !== 'failed' && row.state !== 'interrupted') return false;
-    return row.updatedAt > this.#seenSince && (this.#seen.get(sessionId) ?? 0) < row.seq;
+    return row.updatedAt > this.#seenSince && (this.#seen[sessionId] ?? 0) < row.seq;
   }
 
   /** The next session after `from` in the ring: needs you, failed and unread, finished and unread. Null: none is left. */
@@ -119,27 +120,26 @@ export class CatalogState {
     const row = this.#rows.get(sessionId);
     if (row === undefined) return;
     untrack(() => {
-      if (this.#seen.get(sessionId) === row.seq) return;
-      const seen = new Map(this.#seen);
-      // Anew at the end, so that what was looked at long ago is what is dropped.
-      seen.delete(sessionId);
-      seen.set(sessionId, row.seq);
-      this.#seen = new Map([...seen].slice(-maxSeen));
-      this.#needs.storage.write(this.#seenPlace, { since: this.#seenSince, sessions: Object.fromEntries(this.#seen) });
+      const { [sessionId]: before, ...others } = this.#seen;
+      if (before === row.seq) return;
+      // At the end, so that what was looked at longest ago is what is dropped.
+      const marks = [...Object.entries(others), [sessionId, row.seq] as const];
+      this.#seen = Object.fromEntries(marks.slice(-maxSeen));
+      this.#needs.storage.write(this.#seenPlace, { since: this.#seenSince, sessions: this.#seen });
     });
   }
 
   /** The whole first page and the projects, on each connect. */
   async load(): Promise<void> {
     const { client } = this.#needs;
-    this.#news.clear();
+    this.#news = [];
     const [listed, projects] = await Promise.all([
       client.call('session.list', { limit: pageSize }),
       client.call('project.list', {}),
     ]);
     this.#projects = projects.projects;
     this.#offered = projects.offered;
-    for (const sessionId of [...this.#rows.keys()]) if (!this.#news.has(sessionId)) this.#rows.delete(sessionId);
+    for (const sessionId of [...this.#rows.keys()]) if (!this.#news.includes(sessionId)) this.#rows.delete(sessionId);
     this.#add(listed.sessions);
     this.#next = listed.next;
     this.#loaded = true;
@@ -148,7 +148,7 @@ export class CatalogState {
   async loadMore(): Promise<void> {
     const after = this.#next;
     if (after === null) return;
-    this.#news.clear();
+    this.#news = [];
     const listed = await this.#needs.client.call('session.list', { limit: pageSize, after });
     if (this.#next !== after) return;
     this.#add(listed.sessions);
@@ -162,7 +162,7 @@ export class CatalogState {
         this.#offered = notice.offered;
         break;
       case 'session':
-        this.#news.add(notice.session.sessionId);
+        this.#news.push(notice.session.sessionId);
         this.#rows.set(notice.session.sessionId, notice.session);
         break;
       case 'settled':
@@ -178,7 +178,7 @@ export class CatalogState {
   }
 
   #add(rows: readonly SessionSummary[]): void {
-    for (const row of rows) if (!this.#news.has(row.sessionId)) this.#rows.set(row.sessionId, row);
+    for (const row of rows) if (!this.#news.includes(row.sessionId)) this.#rows.set(row.sessionId, row);
   }
 
   #isShown(row: SessionSummary): boolean {
@@ -197,7 +197,7 @@ export class CatalogState {
       const marks = Object.entries(kept['sessions']).filter(
         (mark): mark is [string, number] => typeof mark[1] === 'number',
       );
-      this.#seen = new Map(marks);
+      this.#seen = Object.fromEntries(marks);
       return;
     }
     this.#seenSince = clock.now();
@@ -206,5 +206,5 @@ export class CatalogState {
 }
 
 function waitingSince(row: SessionSummary): number {
-  return Math.min(row.updatedAt, ...row.requests.map((request) => request.at));
+  return row.requests.length > 0 ? Math.min(...row.requests.map((request) => request.at)) : row.updatedAt;
 }

@@ -78,6 +78,7 @@ export class SessionState {
   #onlyBase = false;
   /** The first event that is held in full; what is before can be paged in. */
   #firstSeq = 1;
+  // eslint-disable-next-line svelte/prefer-svelte-reactivity -- what is shown of it is `#sending`
   readonly #inFlight = new Map<InputId, Promise<void>>();
 
   constructor(sessionId: SessionId, needs: SessionNeeds) {
@@ -159,10 +160,16 @@ export class SessionState {
 
   // Following
 
-  /** Idempotent. Goes on from where it was closed. */
-  follow(): void {
-    if (this.#subscription !== null) return;
+  /** Asks again where the daemon refused. */
+  retry(): void {
+    if (this.#refusal === null) return;
     this.#refusal = null;
+    this.follow();
+  }
+
+  /** Idempotent. Goes on from where it was closed; what the daemon refused is not asked for again (see `retry`). */
+  follow(): void {
+    if (this.#subscription !== null || this.#refusal !== null) return;
     const start = this.#folded === null ? { tailBytes } : { after: this.#folded.seq };
     this.#subscription = this.#needs.client.subscribe(this.sessionId, start, {
       based: (base) => this.#base(base),
@@ -266,7 +273,7 @@ export class SessionState {
     const sent = this.#needs.client
       .call('session.submit', { commandId: inputId, sessionId: this.sessionId, target, parts })
       .then(
-        () => this.#settle(input, true),
+        () => this.#acknowledged(input),
         (error: unknown) => this.#notSent(input, error),
       );
     this.#inFlight.set(inputId, sent);
@@ -274,12 +281,23 @@ export class SessionState {
     return sent;
   }
 
+  #acknowledged(input: UnsentInput): void {
+    this.#settle(input, true);
+    if (this.#isDraft(input)) this.draft = '';
+  }
+
   #notSent(input: UnsentInput, error: unknown): void {
-    this.#failed(error);
     const refused = error instanceof RequestError && error.code !== 'unavailable';
-    // A refused input that still stands in the composer is not kept twice; any other stays as "not sent".
-    this.#settle(input, refused && this.draft === input.text);
-    if (!refused && this.draft === input.text) this.draft = '';
+    // It stands in one place: refused, where it was written, if it still is there; else as "not sent".
+    const back = refused && this.#isDraft(input);
+    this.#settle(input, back);
+    if (!back && this.#isDraft(input)) this.draft = '';
+    this.#failed(error);
+  }
+
+  /** Nothing else was written meanwhile. */
+  #isDraft(input: UnsentInput): boolean {
+    return this.draft.trim() === input.text.trim();
   }
 
   #settle(input: UnsentInput, done: boolean): void {
@@ -296,7 +314,7 @@ export class SessionState {
   /** An input whose acknowledgement was lost on the way is known by its event. */
   #forgetAcknowledged(conversation: Conversation): void {
     if (this.#unsent.length === 0) return;
-    const known = this.#unsent.filter((one) => conversation.commands.some((command) => command.id === one.inputId));
+    const known = this.#unsent.filter((one) => knows(conversation, one.inputId));
     if (known.length === 0) return;
     this.#unsentStore.remove(known.map((one) => one.inputId));
     this.#readUnsent();
@@ -368,4 +386,14 @@ export class SessionState {
     if (!(error instanceof RequestError)) throw error;
     this.#lastError = { code: error.code, message: error.message };
   }
+}
+
+function knows(conversation: Conversation, inputId: InputId): boolean {
+  const { active, commands, inbox, turns } = conversation;
+  if (commands.some((one) => one.id === inputId) || inbox.some((one) => one.inputId === inputId)) return true;
+  const steps = [...turns, ...(active === null ? [] : [active])].flatMap((turn) => [
+    ...turn.steps,
+    ...(turn.step === null ? [] : [turn.step]),
+  ]);
+  return steps.some((step) => step.inputs.some((input) => input.inputId === inputId));
 }

@@ -40,8 +40,6 @@ const plain: State = {
 const sixteen = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white'];
 
 /** One sequence: CSI, OSC and the like up to their end (or the end of the text, where the output was cut), or two characters. */
-// Escape sequences are made of control characters.
-// eslint-disable-next-line no-control-regex
 const sequence =
   /\u001b(?:\[([0-9;:?<=>!]*)[ -/]*([@-~])|\[[0-9;:?<=>!]*[ -/]*$|[\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\|$)|[ -/]*[0-Z\\^-~]|$)/g;
 

@@ -2,7 +2,9 @@
  * Colours for code, by highlight.js. The library is fetched when the first code is to be coloured; until then, and for a language that is
  * not among ours, code is shown plain. What comes out is HTML made of escaped text and `span` with classes, nothing else.
  */
-type Library = typeof import('./languages.ts');
+interface Library {
+  highlight(code: string, language: string): string | null;
+}
 
 /** Beyond this, colouring takes longer than a frame and tells little. */
 const maxLength = 60_000;

@@ -14,7 +14,7 @@ const usage = { input: 100, output: 10, cacheRead: null, cacheWrite: null, reaso
 function fold(drafts: readonly Draft[], from: Conversation = emptyConversation): Conversation {
   return drafts.reduce((conversation, draft) => {
     const next = conversation.seq + 1;
-    return reduce(conversation, { ...draft, seq: next, at: next * 1000 } as SessionEvent);
+    return reduce(conversation, { ...draft, seq: next, at: next * 1000 });
   }, from);
 }
 
@@ -232,7 +232,7 @@ describe('identity', () => {
 
   it('a folded line is the same until one of its calls changes', () => {
     const fold1 = transcriptRows(closed).find((row) => row.type === 'calls');
-    const pinned = fold([{ type: 'annotation.pinned', seq: 1 }], closed);
+    const pinned = fold([{ type: 'annotation.pinned', eventSeq: 1 }], closed);
     const started = fold([{ type: 'tool-call.started', callId: 'cal_1' as CallId }], closed);
     expect(transcriptRows(pinned).find((row) => row.type === 'calls')).toBe(fold1);
     expect(transcriptRows(started).find((row) => row.type === 'calls')).not.toBe(fold1);

@@ -39,8 +39,6 @@ const names: Record<string, string> = {
   '\uffa0': 'Hangul filler',
 };
 
-// Control characters are what this is about.
-// eslint-disable-next-line no-control-regex
 const marked =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u00a0\u00ad\u061c\u115f\u1160\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff9-\ufffb\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]|[\ud800-\udfff]/gu;
 
