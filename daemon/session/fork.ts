@@ -1,17 +1,21 @@
 /**
  * A fork: the events of a session, verbatim, up to a step boundary, then one frame with `session.forked` (from there on the session's identity)
- * that closes what the copy left open and withdraws its inbox.
+ * that closes what the copy left open and withdraws its inbox. It is made aside and comes to its place whole, so that a crash leaves no session
+ * that says it is another one.
  */
+import { rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { atStepBoundary } from '#protocol/conversation/base.ts';
 import { emptyConversation } from '#protocol/conversation/conversation.ts';
 import { reduce } from '#protocol/conversation/reduce.ts';
 import { RequestError } from '#protocol/errors.ts';
 import type { CommandMark } from '#protocol/event.ts';
 import type { SessionId } from '#protocol/values/ids.ts';
+import { makeOwnerOnlyFolder, syncFolder } from '../base/files.ts';
 import { frameTargetBytes } from '../base/limits.ts';
 import { acquireLock } from '../base/lock.ts';
+import { indexPathOf } from '../log/index-file.ts';
 import { LogWriter } from '../log/writer.ts';
-import { rm } from 'node:fs/promises';
 import { closeOpenWork } from './closing.ts';
 import type { History } from './history.ts';
 import type { SessionPlace } from './place.ts';
@@ -25,25 +29,46 @@ export async function forkSession(
   options: SessionOptions,
   command: CommandMark,
 ): Promise<Session> {
-  const lock = acquireLock(target.place.lock);
-  if (lock === null) throw new RequestError('busy', 'The new session is being written already.');
+  const { log } = target.place;
+  const aside = join(dirname(log), 'forking', basename(log));
+  const making = { ...target.place, log: aside };
+  await makeOwnerOnlyFolder(dirname(aside));
   try {
-    await copy(source.history, upTo, target.place);
+    const lock = acquireLock(making.lock);
+    if (lock === null) throw new RequestError('busy', 'The new session is being written already.');
+    try {
+      await remove(aside); // What an earlier try left that was killed.
+      await copy(source.history, upTo, aside);
+    } finally {
+      lock.release();
+    }
+    const { published: _, ...quiet } = options;
+    const session = await Session.open(making, quiet);
+    try {
+      await declare(session, source.sessionId, upTo, target.sessionId, command);
+    } finally {
+      await session.close();
+    }
+    await rename(indexPathOf(aside), indexPathOf(log)).catch(() => undefined); // It can be made anew.
+    await rename(aside, log);
+    await syncFolder(dirname(log));
   } catch (error) {
-    await rm(target.place.log, { force: true });
+    await remove(aside);
     throw error;
-  } finally {
-    lock.release();
   }
-  const session = await Session.open(target.place, options);
+  return Session.open(target.place, options);
+}
+
+async function declare(
+  session: Session,
+  parentId: SessionId,
+  upTo: number,
+  sessionId: SessionId,
+  command: CommandMark,
+): Promise<void> {
   await session.transact((conversation) => ({
     events: [
-      {
-        type: 'session.forked',
-        command,
-        sessionId: target.sessionId,
-        parent: { sessionId: source.sessionId, seq: upTo },
-      },
+      { type: 'session.forked', command, sessionId, parent: { sessionId: parentId, seq: upTo } },
       ...conversation.inbox.map((input) => ({
         type: 'input.withdrawn' as const,
         inputId: input.inputId,
@@ -53,20 +78,20 @@ export async function forkSession(
     ],
     result: undefined,
   }));
-  return session;
 }
 
-async function copy(history: History, upTo: number, place: SessionPlace): Promise<void> {
-  const writer = await LogWriter.create(place.log);
+/** In frames that end where a step does, so that bases can be taken there. */
+async function copy(history: History, upTo: number, path: string): Promise<void> {
+  const writer = await LogWriter.create(path);
   try {
     let conversation = emptyConversation;
     let lines: string[] = [];
     let characters = 0;
-    for await (const { event, line } of history.stored({ offset: 0, seq: 0 }, 0, upTo)) {
+    for await (const { event, line } of history.whole(upTo)) {
       conversation = reduce(conversation, event);
       lines.push(line);
       characters += line.length;
-      if (characters < frameTargetBytes) continue;
+      if (characters < frameTargetBytes || !atStepBoundary(conversation)) continue;
       await writer.append(lines, conversation.seq - lines.length + 1);
       lines = [];
       characters = 0;
@@ -82,4 +107,8 @@ async function copy(history: History, upTo: number, place: SessionPlace): Promis
   } finally {
     await writer.close();
   }
+}
+
+async function remove(log: string): Promise<void> {
+  for (const path of [log, indexPathOf(log)]) await rm(path, { force: true });
 }

@@ -7,7 +7,7 @@
  *   S3  where a write fails, its callers get the error, nobody sees the events, and the conversation is as before
  *   S4  what would not fold is not written: it is our fault, and an InvariantError
  */
-import { readFile, mkdir, rm } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isWhole, prepend } from '#protocol/conversation/base.ts';
 import { emptyConversation, type Conversation } from '#protocol/conversation/conversation.ts';
@@ -17,7 +17,7 @@ import type { Draft, KnownEvent, SessionEvent } from '#protocol/event.ts';
 import type { BlobRef } from '#protocol/values/blob.ts';
 import type { Clock } from '../base/clock.ts';
 import { InvariantError, messageOf } from '../base/errors.ts';
-import { makeOwnerOnlyFolder, ownerOnlyFolderMode, writeFileAtomically } from '../base/files.ts';
+import { makeOwnerOnlyFolder, ownerOnlyFileMode, ownerOnlyFolderMode } from '../base/files.ts';
 import { frameTargetBytes, recentEventCharacters } from '../base/limits.ts';
 import { acquireLock, type Lock } from '../base/lock.ts';
 import { encodeEvent } from '../log/codec.ts';
@@ -432,7 +432,7 @@ async function takeLock(place: SessionPlace, options: SessionOptions): Promise<L
   if (lock === null) throw new RequestError('busy', `This session is being written by ${await ownerOf(place)}.`);
   const owner: Owner = { pid: process.pid, what: options.owner, since: options.clock.now() };
   // Only words for others; without them the refusal is less clear, and nothing else is lost.
-  await writeFileAtomically(place.owner, JSON.stringify(owner)).catch(() => undefined);
+  await writeFile(place.owner, JSON.stringify(owner), { mode: ownerOnlyFileMode }).catch(() => undefined);
   return lock;
 }
 

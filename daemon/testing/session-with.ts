@@ -60,7 +60,11 @@ export function beginning(number: number, folder: string): Draft[] {
 }
 
 /** Closes and opens it again, as a restart would; without recovery. */
-export async function reopen({ session, place, options }: Pick<MadeSession, 'session' | 'place' | 'options'>): Promise<Session> {
+export async function reopen({
+  session,
+  place,
+  options,
+}: Pick<MadeSession, 'session' | 'place' | 'options'>): Promise<Session> {
   await session.close();
   const again = await Session.open(place, options);
   onTestFinished(() => again.close());
@@ -69,7 +73,14 @@ export async function reopen({ session, place, options }: Pick<MadeSession, 'ses
 
 export function queued(ids: CountingIds, text: string, target: InputTarget = 'next-turn'): Draft {
   const command = ids.mark();
-  return { type: 'input.queued', command, inputId: command.id, target, parts: [{ type: 'text', text }], origin: 'person' };
+  return {
+    type: 'input.queued',
+    command,
+    inputId: command.id,
+    target,
+    parts: [{ type: 'text', text }],
+    origin: 'person',
+  };
 }
 
 /** Resolves with the conversation once it fulfils the condition. The test's own time limit is the only one. */
