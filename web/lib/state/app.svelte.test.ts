@@ -185,6 +185,7 @@ describe('sessions', () => {
     const other = new FakeDaemon(2);
     visit.credentials.keep(other.credentials);
     visit.daemon.socket.drop();
+    flushSync();
     visit.daemon = other;
     await visit.reopen();
     flushSync();

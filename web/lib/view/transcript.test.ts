@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { toBase } from '#protocol/conversation/base.ts';
 import { emptyConversation, type Conversation } from '#protocol/conversation/conversation.ts';
 import { reduce } from '#protocol/conversation/reduce.ts';
-import type { Draft, SessionEvent } from '#protocol/event.ts';
+import type { Draft } from '#protocol/event.ts';
 import type { ApprovalId, CallId, InputId, PartId, StepId, TurnId } from '#protocol/values/ids.ts';
 import type { CallDisplay } from '#protocol/values/display.ts';
 import { transcriptRows, type Row } from './transcript.ts';
