@@ -111,7 +111,7 @@ test('RT8: an input that was acknowledged survives a kill before its turn', asyn
   const queued = followedBy(chatReply({ text: 'Busy', finish: null }), { act: 'hang' });
   provider.enqueue(queued);
   await app.say('Be busy.');
-  await expect(app.conversation.getByText('Busy')).toBeVisible();
+  await expect(app.conversation.getByText('Busy', { exact: true })).toBeVisible();
   await app.say('And then this.');
   await daemon.restart();
   await expect(app.page.getByText('And then this.')).toHaveCount(1, { timeout: 20_000 });

@@ -32,6 +32,7 @@ for (const scheme of ['light', 'dark'] as const) {
       await page.goto(daemon.address);
       await expect(page.getByRole('heading', { name: /Pair this browser/ })).toBeVisible();
       expect(await violations()).toEqual([]);
+      await page.goto('about:blank');
       await newcomer.pair();
       await expect(page.getByRole('heading', { name: /This is your alcove/ })).toBeVisible();
       expect(await violations()).toEqual([]);

@@ -22,7 +22,7 @@ export class App {
 
   /** The conversation that is open. */
   get conversation(): Locator {
-    return this.page.getByRole('main');
+    return this.page.getByRole('log', { name: 'Conversation' });
   }
 
   /** Open requests where they are answered: the card on a desktop, the sheet on a phone. */
@@ -35,7 +35,7 @@ export class App {
     return this.page.getByRole('navigation', { name: 'Sessions' });
   }
 
-  /** Opens the link that `alcove pair` would print. */
+  /** Opens the link that `alcove pair` would print, in the tab that is there. */
   async pair(): Promise<void> {
     const { link } = await this.#daemon.call('pairing.create', {});
     await this.page.goto(link);
@@ -45,6 +45,7 @@ export class App {
   /** The folder that the daemon was started in, which it offers. */
   async openOfferedFolder(): Promise<void> {
     await this.page.getByRole('button', { name: /^Open .*\// }).click();
+    await this.page.waitForURL(/\/new\?/);
     await expect(this.composer).toBeVisible();
   }
 
@@ -53,17 +54,34 @@ export class App {
     await this.composer.fill(text);
     if (this.phone) await this.page.getByRole('button', { name: /^(Send|Steer)$/ }).click();
     else await this.composer.press('Enter');
-    await expect(this.composer).toHaveValue('');
+    // Sent: the field is empty again, or a request has taken its place.
+    await expect
+      .poll(async () => (await this.composer.count()) === 0 || (await this.composer.inputValue()) === '')
+      .toBe(true);
   }
 
   /** Stands in the conversation, once. */
   async sees(text: string | RegExp): Promise<void> {
-    await expect(this.conversation.getByText(text)).toHaveCount(1);
-    await expect(this.conversation.getByText(text)).toBeVisible();
+    const found = this.conversation.getByText(text, { exact: true });
+    await expect(found).toHaveCount(1);
+    await expect(found).toBeVisible();
   }
 
   async allowOnce(): Promise<void> {
     await this.approval.getByRole('button', { name: /^Allow once/ }).click();
+  }
+
+  /** Allows whatever is asked until the turn has ended; says how often it was asked. */
+  async allowUntilDone(): Promise<number> {
+    const stop = this.page.getByRole('button', { name: 'Stop' });
+    const asked = this.approval.getByRole('button', { name: /^Allow once/ });
+    for (let times = 0; ; times += 1) {
+      await expect.poll(async () => (await asked.count()) > 0 || (await stop.count()) === 0).toBe(true);
+      if ((await asked.count()) === 0) return times;
+      const heading = await this.approval.getByRole('heading').textContent();
+      await asked.click();
+      await expect(this.approval.getByRole('heading', { name: heading ?? '', exact: true })).toHaveCount(0);
+    }
   }
 
   async deny(): Promise<void> {

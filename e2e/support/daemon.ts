@@ -9,10 +9,16 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { CommandName, Params, Result } from '#protocol/command.ts';
+import type { CommandId } from '#protocol/values/ids.ts';
+import { systemClock } from '../../daemon/base/clock.ts';
+import { SystemIds } from '../../daemon/base/ids.ts';
 
 const entry = fileURLToPath(new URL('../../dist/daemon/main.js', import.meta.url));
 /** A cold start on a busy machine takes one second. */
 const startMs = 20_000;
+
+const ids = new SystemIds(systemClock);
+export const newCommandId = (): CommandId => ids.uuid7() as CommandId;
 
 export interface DaemonOptions {
   readonly home: string;

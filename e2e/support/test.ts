@@ -20,8 +20,8 @@ export const secretKey = 'sk-e2e-3f9c-never-show-me';
 interface Options {
   /** Which sample project the daemon is started in. */
   sample: SampleName;
-  /** `provider/model` that new sessions use; null leaves the built-in default. */
-  model: string | null;
+  /** False: a fresh machine, where only the built-in demo answers. */
+  configured: boolean;
 }
 
 interface Fixtures {
@@ -37,7 +37,7 @@ interface Fixtures {
 
 export const test = base.extend<Options & Fixtures>({
   sample: ['garden', { option: true }],
-  model: ['loopback/scripted', { option: true }],
+  configured: [true, { option: true }],
 
   scratch: async ({}, use) => {
     const folder = await realpath(await mkdtemp(join(tmpdir(), 'alcove-e2e-')));
@@ -55,15 +55,13 @@ export const test = base.extend<Options & Fixtures>({
     await provider.close();
   },
 
-  daemon: async ({ scratch, folder, provider, model }, use, testInfo) => {
+  daemon: async ({ scratch, folder, provider, configured }, use, testInfo) => {
     const home = join(scratch, 'home');
     await mkdir(home, { mode: 0o700 });
     const providers = {
       loopback: { format: 'openai-chat', baseUrl: provider.url, keyEnv: 'E2E_KEY', models: ['scripted', 'second'] },
     };
-    await writeFile(join(home, 'settings.json'), JSON.stringify({ providers, ...(model === null ? {} : { model }) }), {
-      mode: 0o600,
-    });
+    if (configured) await writeFile(join(home, 'settings.json'), JSON.stringify({ providers }), { mode: 0o600 });
     const daemon = new Daemon({ home, folder, environment: { E2E_KEY: secretKey } });
     await daemon.start();
     await use(daemon);
