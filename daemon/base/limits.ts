@@ -67,8 +67,8 @@ export const killWaitMs = 1_000;
 export const maxReadLineBytes = 2_000;
 /** Text compared line by line for a diff; above it the change is shown without one, as the comparison is quadratic at worst. */
 export const maxDiffBytes = 1024 * 1024;
-/** Edits of a line-by-line comparison after which it gives up and shows no diff: bounds its time to well under a second. */
-export const maxDiffEdits = 4_000;
+/** Edits of a line-by-line comparison after which it gives up and shows one replaced piece: bounds its time to some 100 ms. */
+export const maxDiffEdits = 1_000;
 /** Output of a command is gathered this long before it is written: two screen frames. */
 export const outputGatherMs = 30;
 /** Events of a live session kept in memory for those who follow it, in characters of JSON: a slower reader reads the log. */

@@ -11,6 +11,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
+import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { killWaitMs, outputDrainMs, outputQuietMs } from './limits.ts';
@@ -89,7 +90,7 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessEnd> {
       await Promise.race([exit, wait(killWaitMs, undefined, { ref: false })]);
     }
     // P2: flowing still, without keeping our own process alive.
-    if ('unref' in output && typeof output.unref === 'function') output.unref();
+    if (output instanceof Socket) output.unref();
     child.unref();
   }
 }
@@ -161,7 +162,7 @@ function withResolvers<T>(): { promise: Promise<T>; resolve: (value: T) => void 
 /** The pipe's end, or silence, or the longest wait. */
 async function untilQuiet(outputEnd: Promise<void>, lastOutput: () => number): Promise<void> {
   const from = performance.now();
-  let ended = false;
+  let ended = false as boolean;
   const end = outputEnd.then(() => void (ended = true));
   for (;;) {
     const now = performance.now();

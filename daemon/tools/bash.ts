@@ -74,7 +74,7 @@ async function run(
   const show = (text: string) => {
     if (text !== '') environment.output(text);
   };
-  let group: number | null = null;
+  let group = null as number | null;
   try {
     const end = await runProcess({
       program: 'bash',

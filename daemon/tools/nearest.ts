@@ -46,38 +46,43 @@ function nearestStart(lines: string[], wanted: string[]): number | null {
     (longest, line, index) => (line.length > (wantedTrimmed[longest] as string).length ? index : longest),
     0,
   );
-  const pairs = pairsOf(wantedTrimmed[telling] as string);
+  const likeness = likenessTo(wantedTrimmed[telling] as string);
   for (const [index, line] of trimmed.entries()) {
-    const score = likeness(pairs, line);
+    const score = likeness(line);
     if (score > best.score) best = { start: Math.max(0, index - telling), score };
   }
   return best.score >= 0.4 ? best.start : null;
 }
 
-function pairsOf(line: string): Map<string, number> {
-  const text = folded(line).slice(0, comparedCharacters);
-  const pairs = new Map<string, number>();
-  for (let at = 0; at + 1 < text.length; at++) {
-    const pair = text.slice(at, at + 2);
-    pairs.set(pair, (pairs.get(pair) ?? 0) + 1);
-  }
-  return pairs;
-}
-
 /** Dice coefficient over pairs of characters: 1 for equal lines, 0 for lines with nothing in common. */
-function likeness(wanted: ReadonlyMap<string, number>, line: string): number {
-  const found = pairsOf(line);
-  let [shared, all] = [0, 0];
-  for (const [pair, count] of wanted) {
-    shared += Math.min(count, found.get(pair) ?? 0);
-    all += count;
+function likenessTo(wanted: string): (line: string) => number {
+  const [places, counts] = [new Map<number, number>(), [] as number[]];
+  for (const pair of pairsOf(wanted)) {
+    const place = places.get(pair) ?? counts.length;
+    places.set(pair, place);
+    counts[place] = (counts[place] ?? 0) + 1;
   }
-  for (const count of found.values()) all += count;
-  return all === 0 ? 0 : (2 * shared) / all;
+  const all = counts.reduce((sum, count) => sum + count, 0);
+  const left = new Int32Array(counts.length);
+  return (line) => {
+    left.set(counts);
+    const pairs = pairsOf(line);
+    let shared = 0;
+    for (const pair of pairs) {
+      const place = places.get(pair);
+      if (place === undefined || left[place] === 0) continue;
+      left[place] = (left[place] as number) - 1;
+      shared++;
+    }
+    return all + pairs.length === 0 ? 0 : (2 * shared) / (all + pairs.length);
+  };
 }
 
-function folded(text: string): string {
-  return text.normalize('NFC').toLowerCase();
+function pairsOf(line: string): number[] {
+  const text = line.slice(0, comparedCharacters).normalize('NFC').toLowerCase();
+  const pairs: number[] = [];
+  for (let at = 0; at + 1 < text.length; at++) pairs.push((text.charCodeAt(at) << 16) | text.charCodeAt(at + 1));
+  return pairs;
 }
 
 const forms: readonly { name: string; fold: (text: string) => string }[] = [

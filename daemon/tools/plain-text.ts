@@ -2,7 +2,6 @@
  * Terminal output as plain text: control sequences (colours, cursor, titles) removed, a line that was drawn over by carriage returns as it
  * looked in the end. A stream of it holds back an unfinished sequence until its rest comes.
  */
-/* eslint-disable no-control-regex -- control characters are what this file is about */
 
 /** CSI, OSC and other string sequences, two-character escapes; then what a terminal would not print. */
 const sequences = new RegExp(

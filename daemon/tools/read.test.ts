@@ -85,7 +85,7 @@ describe('TL5: read', () => {
 
   test('what is no file says so, without waiting for a writer', async () => {
     scratch.put('src/a.txt', '');
-    execFileSync('mkfifo', [scratch.path('fifo')]);
+    execFileSync('bash', ['-c', 'mkfifo fifo'], { cwd: scratch.folder });
     symlinkSync('loop', scratch.path('loop'));
     expect(await read({ path: 'src' })).toBe('src is a directory; list it with a command such as ls.');
     expect(await read({ path: 'fifo' })).toBe('fifo is not a regular file, so it is not read.');

@@ -80,24 +80,24 @@ export async function replaceFile(
   }
 }
 
-type Facts = Awaited<ReturnType<typeof lstat>>;
+/** What a replacement takes over from the file it replaces. */
+interface Facts {
+  mode: number;
+  uid: number;
+  gid: number;
+}
 
-async function factsOf(target: string): Promise<{ mode: number; uid: number; gid: number } | null> {
-  let facts: Facts;
+async function factsOf(target: string): Promise<Facts | null> {
   try {
-    facts = await lstat(target);
+    const { mode, uid, gid } = await lstat(target);
+    return { mode: mode & 0o7777, uid, gid };
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return null;
     throw error;
   }
-  return { mode: Number(facts.mode) & 0o7777, uid: Number(facts.uid), gid: Number(facts.gid) };
 }
 
-async function writeSynced(
-  path: string,
-  bytes: Uint8Array,
-  like: { mode: number; uid: number; gid: number } | null,
-): Promise<void> {
+async function writeSynced(path: string, bytes: Uint8Array, like: Facts | null): Promise<void> {
   // A new file gets what the umask leaves of 0666, as any editor's does.
   const file = await open(
     path,

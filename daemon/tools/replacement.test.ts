@@ -107,16 +107,16 @@ describe('the nearest text helps', () => {
   ])('%s', (_, file, oldText, says) => {
     expect(replaced(file, edit(oldText, 'x'))).toMatch(says);
   });
-  test('in a large file within a second', () => {
+  test('in a large file with little work', () => {
     const file = Array.from(
       { length: 60_000 },
       (_, line) => `const value${line} = compute(${line}, "some text that is long enough");`,
     ).join('\n');
-    const from = performance.now();
+    const from = process.cpuUsage();
     expect(replaced(file, edit('const valve = computed(77, "other text that is long enough");', 'x'))).toMatch(
       /Nearest text/,
     );
-    expect(performance.now() - from).toBeLessThan(3_000);
+    expect(process.cpuUsage(from).user).toBeLessThan(2_000_000);
   });
 });
 

@@ -59,7 +59,7 @@ class Reader {
   readonly #source: string;
   #at = 0;
   #open: Open;
-  /** Groups around the current command: what closes them, and whether their input is a pipe. */
+  /** Groups around the current command: what closes them, and whether a pipe feeds them or one around them. */
   readonly #groups: { closer: ')' | '}'; piped: boolean }[] = [];
   #piped = false;
 
@@ -78,7 +78,7 @@ class Reader {
   }
 
   #fresh(): Open {
-    const piped = this.#piped || this.#groups.some((group) => group.piped);
+    const piped = this.#piped || this.#groups.at(-1)?.piped === true;
     return {
       command: { assignments: [], words: [], writes: [], reads: [], input: piped ? 'pipe' : 'other' },
       afterGroup: false,
@@ -133,7 +133,7 @@ class Reader {
   #openSubshell(): void {
     if (this.#rest(2) === '((') throw new Beyond('calculates');
     if (!this.#atStart || this.#open.afterGroup) throw new Beyond('defines a function or uses an extended pattern');
-    this.#groups.push({ closer: ')', piped: this.#piped });
+    this.#groups.push({ closer: ')', piped: this.#open.command.input === 'pipe' });
     this.#at++;
     this.#finish(false);
   }
@@ -164,7 +164,7 @@ class Reader {
     if (first && command.assignments.length === 0) {
       if (raw === '!') return;
       if (raw === '{') {
-        this.#groups.push({ closer: '}', piped: this.#piped });
+        this.#groups.push({ closer: '}', piped: this.#open.command.input === 'pipe' });
         this.#finish(false);
         return;
       }
@@ -239,7 +239,8 @@ class Reader {
 
   #plain(word: WordBuilder, character: string, atStart: boolean): void {
     if (character === '*' || character === '?' || character === '[') word.pattern = true;
-    if (character === '{' && /^\{[^\s]*(,|\.\.)[^\s]*\}/.test(this.#source.slice(this.#at))) {
+    // Whether braces really expand depends on all that follows; taking each for one that does errs on the safe side.
+    if (character === '{' && /^\{[^\s}]/.test(this.#rest(2))) {
       word.pattern = true;
       if (word.text === '' || word.text.startsWith('-')) word.splits = true;
     }
