@@ -201,7 +201,8 @@ export class CatalogState {
       return;
     }
     this.#seenSince = clock.now();
-    storage.write(this.#seenPlace, { since: this.#seenSince, sessions: {} });
+    // Before the first machine answers there is nothing to mark.
+    if (this.#needs.machineId !== '') storage.write(this.#seenPlace, { since: this.#seenSince, sessions: {} });
   }
 }
 

@@ -160,6 +160,9 @@ function escaped(text: string): string {
     .replaceAll("'", '&#39;');
 }
 
+/** Attributes that no address stands in. */
+const harmless = ['title', 'target', 'rel', 'class', 'role', 'aria-label', 'tabindex', 'start', 'data-language'];
+
 /** The second wall: only what the renderer above makes gets through, whatever was made to look like it. */
 function sanitise(html: string): string {
   return DOMPurify.sanitize(html, {
@@ -167,18 +170,9 @@ function sanitise(html: string): string {
       ...['p', 'br', 'hr', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'ul', 'ol', 'li', 'blockquote', 'pre', 'code'],
       ...['strong', 'em', 'del', 'a', 'span', 'div', 'table', 'thead', 'tbody', 'tr', 'th', 'td'],
     ],
-    ALLOWED_ATTR: [
-      'href',
-      'title',
-      'target',
-      'rel',
-      'class',
-      'role',
-      'aria-label',
-      'tabindex',
-      'start',
-      'data-language',
-    ],
+    ALLOWED_ATTR: ['href', ...harmless],
+    // Without this their values, too, would have to look like the addresses below.
+    ADD_URI_SAFE_ATTR: harmless,
     ALLOWED_URI_REGEXP: /^(?:https?|mailto):/i,
     ALLOW_DATA_ATTR: false,
     ALLOW_ARIA_ATTR: false,
