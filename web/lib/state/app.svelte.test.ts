@@ -126,6 +126,7 @@ describe('pairing', () => {
     expect(visit.app.connection).toMatchObject({ type: 'refused', reason: 'unpaired' });
     visit.pairing = { ok: true, body: visit.daemon.credentials };
     await visit.app.pair('4a7f-xy9w');
+    await visit.daemon.opened(2);
     await visit.open();
     expect(visit.app.connection.type).toBe('open');
     expect(visit.app.machine).toEqual(visit.machine);
@@ -138,6 +139,7 @@ describe('pairing', () => {
     const visit = new TestApp({ daemon, paired: false, link });
     visit.pairing = { ok: true, body: daemon.credentials };
     await unpaired(visit);
+    await daemon.opened(2);
     await visit.open();
     expect(visit.app.connection.type).toBe('open');
     expect(visit.posted).toEqual([['/pair', { code: 'abc', name: 'Firefox on Linux' }]]);

@@ -16,6 +16,7 @@ export class FakeDaemon {
   readonly keys = nacl.sign.keyPair();
   readonly machineId: MachineId;
   readonly sockets: FakeSocket[] = [];
+  #waiting: { count: number; arrived: () => void }[] = [];
 
   constructor(number = 1) {
     this.machineId = `mac_0192f000-0000-7000-8000-${String(number).padStart(12, '0')}` as MachineId;
@@ -24,8 +25,17 @@ export class FakeDaemon {
   readonly openSocket: OpenSocket = (handlers) => {
     const socket = new FakeSocket(handlers);
     this.sockets.push(socket);
+    const due = this.#waiting.filter((one) => one.count <= this.sockets.length);
+    this.#waiting = this.#waiting.filter((one) => !due.includes(one));
+    for (const one of due) one.arrived();
     return socket;
   };
+
+  /** Resolves when so many sockets were opened in all. */
+  opened(count: number): Promise<void> {
+    if (this.sockets.length >= count) return Promise.resolve();
+    return new Promise((arrived) => this.#waiting.push({ count, arrived }));
+  }
 
   /** What pairing with this machine left in the browser. */
   get credentials(): Credentials {

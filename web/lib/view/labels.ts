@@ -2,21 +2,9 @@
  * Words for what the conversation holds. Unknown is written "unknown", never zero; a sum with gaps says "at least".
  * Verbs of tools come from the daemon (`display.title`) and are not made here.
  */
-import type { SessionState } from '#protocol/conversation/status.ts';
 import type { CallOutcome, TurnOutcome } from '#protocol/values/outcome.ts';
 import type { UsageTotals } from '#protocol/values/usage.ts';
 import { amount, dollars, duration } from './time.ts';
-
-export const stateLabels: Record<SessionState, string> = {
-  idle: 'At rest',
-  running: 'Running',
-  waiting: 'Needs you',
-  pausing: 'Pausing at the next step',
-  paused: 'Paused',
-  failed: 'Failed',
-  interrupted: 'Interrupted',
-  queued: 'Waiting to start',
-};
 
 export const turnOutcomeLabels: Record<TurnOutcome, string> = {
   completed: 'Done',
