@@ -6,7 +6,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Draft } from '#protocol/event.ts';
-import type { CommandId, ProjectId } from '#protocol/values/ids.ts';
+import type { CommandId } from '#protocol/values/ids.ts';
 import type { Mode } from '#protocol/values/model.ts';
 import type { Project } from '#protocol/values/project.ts';
 import { LOG_VERSION } from '#protocol/version.ts';
@@ -36,7 +36,7 @@ export interface OneShotOptions {
   mode: Mode | null;
   /** What a call is denied with that would need an approval; null where somebody can answer. */
   unattended: ((caution: boolean) => string) | null;
-  fault(error: unknown): void;
+  readonly fault: (error: unknown) => void;
 }
 
 export interface OneShot {
@@ -145,7 +145,7 @@ async function projectOf(home: string, { folder, ids }: Wanted): Promise<Project
     const known = kept.projects?.find((one) => one.path === folder);
     return known === undefined
       ? made
-      : { projectId: known.projectId as ProjectId, name: known.name, path: known.path, addedAt: known.addedAt };
+      : { projectId: known.projectId, name: known.name, path: known.path, addedAt: known.addedAt };
   } catch {
     return made;
   }

@@ -64,27 +64,33 @@ async function readOptions(
   prompt: string | undefined,
   given: Record<string, unknown>,
 ): Promise<RunOptions> {
-  const { model, mode, cwd, session, json } = given;
-  const text = prompt === '/dev/stdin' ? await textOf(process.stdin) : (prompt ?? '');
+  const model = valueOf(given, 'model');
+  const mode = valueOf(given, 'mode');
+  const cwd = valueOf(given, 'cwd');
+  const session = valueOf(given, 'session');
+  const rest = given['--'];
+  const words = prompt ?? (Array.isArray(rest) ? rest.join(' ') : '');
+  const text = words === '/dev/stdin' ? await textOf(process.stdin) : words;
   if (text.trim() === '')
     throw new UsageError('Say what should be done: alcove run "…", or - to read it from standard input.');
-  if (model !== undefined && misfit(modelName, model) !== null)
+  if (model !== null && misfit(modelName, model) !== null)
     throw new UsageError('--model takes provider/model, such as offline/demo.');
-  if (mode !== undefined && mode !== 'ask' && mode !== 'plan' && mode !== 'auto')
+  if (mode !== null && mode !== 'ask' && mode !== 'plan' && mode !== 'auto')
     throw new UsageError('--mode takes ask, plan or auto.');
-  if (session !== undefined && !/\.jsonl(\.zst)?$/.test(String(session)))
+  if (session !== null && !/\.jsonl(\.zst)?$/.test(session))
     throw new UsageError('--session takes a file that ends in .jsonl.zst or .jsonl.');
-  const folder = cwd === undefined ? around.folder : String(cwd);
+  const folder = cwd ?? around.folder;
   const found = await stat(folder).catch(() => null);
   if (found?.isDirectory() !== true) throw new UsageError(`--cwd: there is no folder ${folder}.`);
-  return {
-    text,
-    folder,
-    model: (model as string | undefined) ?? null,
-    mode: mode ?? null,
-    json: json === true,
-    sessionFile: session === undefined ? null : String(session),
-  };
+  return { text, folder, model, mode, json: given['json'] === true, sessionFile: session };
+}
+
+/** The one value of an option, or null where it was not given. */
+function valueOf(given: Record<string, unknown>, name: string): string | null {
+  const value = given[name];
+  if (value === undefined) return null;
+  if (typeof value === 'string' || typeof value === 'number') return String(value);
+  throw new UsageError(`--${name} takes one value.`);
 }
 
 async function follow(oneShot: OneShot, options: RunOptions, onTerminal: boolean): Promise<number> {

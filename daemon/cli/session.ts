@@ -109,7 +109,7 @@ function report(found: Inspection): string {
 
 /** JSON Lines on standard output; exit code 1 where something could not be read. */
 async function exportTo(file: string): Promise<number> {
-  let whole = true;
+  const unreadable: boolean[] = [];
   process.stdout.on('error', () => process.exit(0)); // The reader has seen enough.
   await exportLog(
     file,
@@ -117,11 +117,11 @@ async function exportTo(file: string): Promise<number> {
       if (!process.stdout.write(`${line}\n`)) await once(process.stdout, 'drain');
     },
     (damage) => {
-      whole &&= damage.torn;
+      unreadable.push(damage.torn);
       process.stderr.write(`alcove: bytes ${damage.from} to ${damage.to} cannot be read: ${damage.reason}\n`);
     },
   );
-  return whole ? 0 : 1;
+  return unreadable.every((torn) => torn) ? 0 : 1;
 }
 
 function print(value: unknown): void {
