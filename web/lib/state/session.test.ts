@@ -178,7 +178,7 @@ describe('submitting', () => {
     expect([session.draft, session.unsent.map((one) => one.text)]).toEqual(['other', ['hello']]);
   });
 
-  it('UI22: after a minute without a connection it stands there as "not sent", once, also after a reload', async () => {
+  it('after a minute without a connection it stands there as "not sent", once, also after a reload', async () => {
     session.draft = 'hello';
     socket.drop();
     const submitted = session.submit('hello', 'next-step');
