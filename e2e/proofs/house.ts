@@ -15,6 +15,7 @@ import type { SessionEvent } from '#protocol/event.ts';
 import type { InputPart } from '#protocol/values/content.ts';
 import type { Mode } from '#protocol/values/model.ts';
 import type { CommandId, ProjectId, SessionId } from '#protocol/values/ids.ts';
+import { exportLog } from '../../daemon/session/inspect.ts';
 import {
   startOpenAiServer,
   type OpenAiServer,
@@ -115,7 +116,7 @@ export class House {
   async submit(sessionId: SessionId, text: string, target: 'next-turn' | 'next-step' = 'next-turn') {
     const params = { commandId: newCommandId(), sessionId, target, parts: say(text) };
     const { seq } = await this.daemon.call('session.submit', params);
-    return { params, seq, inputId: params.commandId as CommandId };
+    return { params, seq, inputId: params.commandId };
   }
 
   /** One browser, paired once, over all lives of the daemon. */
@@ -153,10 +154,28 @@ export class House {
   }
 
   /** The whole log, read by the program's own command line. */
-  exported(sessionId: SessionId): SessionEvent[] {
-    const options = { env: this.#environment, maxBuffer: 256 * 1024 * 1024 };
-    const lines = execFileSync(process.execPath, [program, 'session', 'export', sessionId], options);
-    return eventsIn(lines.toString('utf8'));
+  async exported(sessionId: SessionId): Promise<SessionEvent[]> {
+    const { code, stdout, stderr } = await this.alcove(['session', 'export', sessionId]).ended();
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    return eventsIn(stdout);
+  }
+
+  /** Any log as text. */
+  exportOf(file: string): string {
+    return execFileSync(process.execPath, [program, 'session', 'export', file], { env: this.#environment }).toString();
+  }
+
+  /** The same without a process of its own. */
+  async events(sessionId: SessionId): Promise<SessionEvent[]> {
+    const lines: string[] = [];
+    const damages: unknown[] = [];
+    await exportLog(
+      this.log(sessionId),
+      async (line) => void lines.push(line),
+      (damage) => damages.push(damage),
+    );
+    expect(damages).toEqual([]);
+    return eventsIn(lines.join('\n'));
   }
 
   /** The command line, as a person or a script runs it, not on a terminal. */
@@ -350,7 +369,8 @@ export function spoken(request: RecordedRequest): string[] {
     if (message.role !== 'assistant') continue;
     owed = message.tool_calls?.map((call) => call.id) ?? [];
     const calls = message.tool_calls?.map((call) => `${call.function.name}(${call.id})`) ?? [];
-    lines.push(['assistant:', message.content, ...calls.map((call) => `<- ${call}`)].filter(Boolean).join(' '));
+    const said = typeof message.content === 'string' ? [message.content] : [];
+    lines.push(['assistant:', ...said, ...calls.map((call) => `<- ${call}`)].join(' '));
   }
   expect(owed, 'every call has its result').toEqual([]);
   return lines;
