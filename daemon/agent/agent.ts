@@ -31,6 +31,7 @@ import {
 } from './decide.ts';
 import { Driver } from './driver.ts';
 import type { DriverState } from './driver-state.ts';
+import { withoutLongText } from './long-text.ts';
 import { promptParts, promptText } from './prompt.ts';
 
 export interface AgentOptions {
@@ -42,17 +43,17 @@ export interface AgentOptions {
   processEnvironment: Readonly<Record<string, string>>;
   /** Folders no tool may touch. */
   forbidden: readonly string[];
-  defaultModel(): string;
-  resolveModel(
+  readonly defaultModel: () => string;
+  readonly resolveModel: (
     name: string,
-  ): Promise<{ client: ModelClient; model: string; contextWindow: number | null } | { failure: Failure }>;
-  rules(): readonly Allowed[];
+  ) => Promise<{ client: ModelClient; model: string; contextWindow: number | null } | { failure: Failure }>;
+  readonly rules: () => readonly Allowed[];
   /** Called with the grant when a person answers "always". */
-  makeRule(allowed: Allowed): Promise<void>;
+  readonly makeRule: (allowed: Allowed) => Promise<void>;
   /** See CallPorts. */
   unattended: ((caution: boolean) => string) | null;
-  changed(state: DriverState): void;
-  fault(error: unknown): void;
+  readonly changed: (state: DriverState) => void;
+  readonly fault: (error: unknown) => void;
 }
 
 export interface Answer {
@@ -138,13 +139,20 @@ export class Agent {
     input: { target: InputTarget; parts: InputPart[]; origin: Submission['origin'] },
     command: CommandMark,
   ): Promise<number> {
-    const seq = await this.#command(command, () => decideSubmit({ ...input, inputId: command.id }, command));
-    this.#driver.wake();
+    const parts = await this.#stored(input.parts);
+    let isNew = false;
+    const seq = await this.#command(command, () => {
+      isNew = true;
+      return decideSubmit({ ...input, parts, inputId: command.id }, command);
+    });
+    // What a page sends again after a crash must not start what waits behind an interrupted turn.
+    if (isNew) this.#driver.wake();
     return seq;
   }
 
-  editInput(inputId: InputId, parts: InputPart[], command: CommandMark): Promise<number> {
-    return this.#command(command, (conversation) => decideEditInput(conversation, inputId, parts, command));
+  async editInput(inputId: InputId, parts: InputPart[], command: CommandMark): Promise<number> {
+    const stored = await this.#stored(parts);
+    return this.#command(command, (conversation) => decideEditInput(conversation, inputId, stored, command));
   }
 
   async moveInput(
@@ -220,6 +228,10 @@ export class Agent {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  #stored(parts: InputPart[]): Promise<InputPart[]> {
+    return withoutLongText(parts, (bytes) => this.#options.session.storeBlob(bytes));
   }
 
   /** Decides in the session's queue, with a repeat told from a new command there too; answers with the seq that the command has. */

@@ -14,9 +14,10 @@ import type { ApprovalId, CallId, StepId } from '#protocol/values/ids.ts';
 import type { BlobRef } from '#protocol/values/blob.ts';
 import type { CallOutcome } from '#protocol/values/outcome.ts';
 import { messageOf } from '../base/errors.ts';
-import { abortGraceMs, maxInlineFieldBytes } from '../base/limits.ts';
+import { abortGraceMs } from '../base/limits.ts';
 import type { Assessment, PreparedCall, Tool, ToolEnvironment, ToolResult } from '../tools/tool.ts';
 import { judge, type Allowed, type Verdict } from './approvals.ts';
+import { withoutLongText } from './long-text.ts';
 import { OutputWriter } from './output-writer.ts';
 
 export interface CallPorts {
@@ -49,7 +50,9 @@ export async function runCalls(ports: CallPorts, stepId: StepId, signal: AbortSi
       }
     }
     // Looked at again from the top after each group: what ran may have changed what the next would do, and so its verdict.
-    await Promise.all(looks.map((bound) => execute(ports, bound.call, bound.prepared, signal)));
+    // All have come to their end before one's failure goes on: nothing may write behind the closing of the step.
+    const looked = await Promise.allSettled(looks.map((bound) => execute(ports, bound.call, bound.prepared, signal)));
+    for (const one of looked) if (one.status === 'rejected') throw one.reason;
   }
 }
 
@@ -71,11 +74,7 @@ async function bind(ports: CallPorts, call: ToolCall): Promise<Bound | null> {
   if ('problem' in prepared) return null;
   const conversation = ports.conversation();
   const allowed = [...conversation.grants, ...ports.rules()];
-  const assessment = await prepared
-    .assess({ ...ports.environment, output: () => undefined })
-    .catch((error: unknown): Assessment => {
-      return { effect: 'refused', reason: `This call could not be judged: ${messageOf(error)}.` };
-    });
+  const assessment = await assess(prepared, { ...ports.environment, output: () => undefined });
   const place = conversation.session?.project.name ?? 'this project';
   return {
     call,
@@ -83,6 +82,14 @@ async function bind(ports: CallPorts, call: ToolCall): Promise<Bound | null> {
     assessment,
     verdict: judge(assessment, call.tool, conversation.settings.mode, allowed, place),
   };
+}
+
+async function assess(prepared: PreparedCall, environment: ToolEnvironment): Promise<Assessment> {
+  try {
+    return await prepared.assess(environment);
+  } catch (error) {
+    return { effect: 'refused', reason: `This call could not be judged: ${messageOf(error)}.` };
+  }
 }
 
 async function prepare(ports: CallPorts, call: ToolCall): Promise<PreparedCall | { problem: string }> {
@@ -169,18 +176,26 @@ async function execute(ports: CallPorts, call: ToolCall, prepared: PreparedCall,
       if (!ended) output.add(text);
     },
   };
-  const work = prepared.execute(environment, signal).catch((error: unknown): ToolResult => {
-    return { outcome: 'failed', content: [{ type: 'text', text: `The tool failed: ${messageOf(error)}` }] };
-  });
+  const work = run(prepared, environment, signal);
   const result = await Promise.race([work, graceAfter(signal, work)]);
   ended = true;
   const last = await output.finish();
-  if (result === null || signal.aborted) {
-    // Closing writes this call's end, from the output that is durable by then.
+  if (result === null || (signal.aborted && result.outcome !== 'completed')) {
+    // Closing writes this call's end, from the output that is durable by then. What was completed all the same keeps its result.
     if (last.length > 0) await ports.transact(() => ({ events: last, result: undefined }));
     signal.throwIfAborted();
   }
   if (result !== null) await end(ports, call.callId, result, last);
+  signal.throwIfAborted();
+}
+
+/** A tool must not throw; one that does fails its call, not the session. */
+async function run(prepared: PreparedCall, environment: ToolEnvironment, signal: AbortSignal): Promise<ToolResult> {
+  try {
+    return await prepared.execute(environment, signal);
+  } catch (error) {
+    return { outcome: 'failed', content: [{ type: 'text', text: `The tool failed: ${messageOf(error)}` }] };
+  }
 }
 
 /** Null once the signal has been aborted for `abortGraceMs` and the work has still not ended. */
@@ -205,18 +220,20 @@ interface CallEnd {
   details?: CallDetails;
 }
 
-/** Writes the call's end, with the last of its output in the same frame. */
+/** Writes the call's end, with the last of its output in the same frame; a request for it that is still open is withdrawn, since no answer could reach it. */
 async function end(ports: CallPorts, callId: CallId, result: CallEnd, before: Draft[] = []): Promise<void> {
-  const content: ResultPart[] = [];
-  for (const part of result.content) {
-    if (part.type === 'text' && Buffer.byteLength(part.text) > maxInlineFieldBytes) {
-      content.push({ type: 'text-blob', blob: await ports.environment.storeBlob(Buffer.from(part.text)) });
-    } else content.push(part);
-  }
+  const content = await withoutLongText(result.content, (bytes) => ports.environment.storeBlob(bytes));
   const { details } = result;
-  await ports.transact(() => ({
+  await ports.transact((conversation) => ({
     events: [
       ...before,
+      ...conversation.approvals
+        .filter((approval) => approval.callId === callId)
+        .map(({ approvalId }) => ({
+          type: 'approval.withdrawn' as const,
+          approvalId,
+          reason: 'The call ended without it, as things stand now.',
+        })),
       {
         type: 'tool-call.ended',
         callId,

@@ -203,6 +203,12 @@ export function decideAnswer(
       'This can only be allowed once: it is destructive, or not understood well enough for a rule.',
     );
   }
+  if (answer.arguments !== undefined && answer.decision === 'allow' && answer.scope !== 'once') {
+    throw new RequestError(
+      'invalid_params',
+      'With changed arguments this can only be allowed once: a grant would be for what was asked, which nobody allowed.',
+    );
+  }
   return [
     {
       type: 'approval.resolved',

@@ -14,7 +14,7 @@ export class DeltaWriter {
   #waiting: Draft[] = [];
   #writing: Promise<void> | null = null;
   #timer: NodeJS.Timeout | null = null;
-  #failure: unknown = null;
+  #failure: Error | null = null;
   #lastWriteAt = 0;
 
   constructor(append: Append) {
@@ -32,18 +32,19 @@ export class DeltaWriter {
   /** Resolves once everything added is durable. */
   async flush(): Promise<void> {
     this.#clearTimer();
-    while (this.#waiting.length > 0 || this.#writing !== null) {
-      if (this.#writing !== null) await this.#writing;
-      else await this.#write();
+    for (;;) {
+      // Behind a write that failed nothing more is written: the reply would have a hole.
       if (this.#failure !== null) throw this.#failure;
+      if (this.#writing !== null) await this.#writing;
+      else if (this.#waiting.length > 0) await this.#write();
+      else return;
     }
   }
 
-  /** Flushes, and `events` with it, in one frame. */
+  /** Flushes; then writes `events`, together. */
   async finish(events: Draft[]): Promise<void> {
-    if (this.#failure !== null) throw this.#failure;
-    if (this.#writing !== null) await this.#writing;
-    this.#waiting.push(...events);
+    await this.flush();
+    for (const event of events) this.#waiting.push(event);
     await this.flush();
   }
 
@@ -80,7 +81,7 @@ export class DeltaWriter {
       .then(
         () => undefined,
         (error: unknown) => {
-          this.#failure = error ?? new Error('the write failed');
+          this.#failure = error instanceof Error ? error : new Error('the write failed', { cause: error });
         },
       )
       .finally(() => {

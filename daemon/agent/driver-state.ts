@@ -4,7 +4,7 @@
  *   running -> idle      (rests: turn ended, nothing to claim)
  *   running -> pausing   (a person asked) -> paused (at a complete step boundary) | idle (the turn ended by itself)
  *   paused  -> running   (resumed, or an answer to what it waited for)
- *   any but idle -> aborting -> idle
+ *   any but idle -> aborting -> idle (or paused, where the disk refused to close the turn)
  */
 export type DriverState = 'idle' | 'running' | 'pausing' | 'paused' | 'aborting';
 export type DriverSignal = 'wake' | 'rest' | 'pause' | 'paused' | 'resume' | 'abort' | 'aborted';
@@ -37,6 +37,6 @@ export function next(state: DriverState, signal: DriverSignal): DriverState | nu
     case 'paused':
       return signal === 'resume' || signal === 'wake' ? 'running' : signal === 'abort' ? 'aborting' : null;
     case 'aborting':
-      return signal === 'aborted' || signal === 'rest' ? 'idle' : null;
+      return signal === 'aborted' || signal === 'rest' ? 'idle' : signal === 'paused' ? 'paused' : null;
   }
 }

@@ -5,11 +5,12 @@
  */
 import { atRest } from '#protocol/conversation/open.ts';
 import type { Conversation } from '#protocol/conversation/conversation.ts';
+import { RequestError } from '#protocol/errors.ts';
 import type { CommandMark, Draft } from '#protocol/event.ts';
 import type { StepId, TurnId } from '#protocol/values/ids.ts';
 import type { Failure } from '#protocol/values/outcome.ts';
 import type { Usage } from '#protocol/values/usage.ts';
-import { InvariantError, messageOf } from '../base/errors.ts';
+import { messageOf, systemCode } from '../base/errors.ts';
 import { maxStepsPerTurn } from '../base/limits.ts';
 import type { ModelRequest } from '../llm/item.ts';
 import type { ModelClient } from '../llm/model-stream.ts';
@@ -37,6 +38,8 @@ export interface DriverPorts {
 }
 
 type Stop = 'abort' | 'shutdown';
+/** Why a turn is closed with what is open in it; a failure becomes the turn's own. */
+type Closing = 'abort' | 'shutdown' | 'crash' | Failure;
 
 export class Driver {
   readonly #ports: DriverPorts;
@@ -45,6 +48,11 @@ export class Driver {
   #stop = new AbortController();
   #loop: Promise<void> | null = null;
   #abortMark: CommandMark | undefined;
+  #aborting: Promise<void> | null = null;
+  /** A closing that could not be written. */
+  #owed: Closing | null = null;
+  /** Usage of the reply that was stopped: null where it never came, undefined where none was asked for. */
+  #asked: Usage | null | undefined;
   #closed = false;
 
   constructor(ports: DriverPorts) {
@@ -74,20 +82,17 @@ export class Driver {
     else this.wake();
   }
 
-  /** Resolves when the turn is closed; it then carries `command`. Nothing happens where no turn is open. */
-  async abort(command: CommandMark | undefined): Promise<void> {
-    if (this.#ports.session.conversation.active === null && this.#loop === null) return;
-    this.#abortMark ??= command;
-    // What was woken for until now waits on behind the stopped turn; what comes from here on starts a new one.
-    this.#woken = false;
-    this.#signal('abort');
-    this.#stop.abort('abort' satisfies Stop);
-    if (this.#loop !== null) await this.#loop;
-    else await this.#closeTurn('abort');
-    this.#signal('aborted');
-    this.#stop = new AbortController();
-    this.#abortMark = undefined;
-    if (this.#woken) this.wake();
+  /**
+   * Resolves when the turn is closed; it then carries the command of whoever asked first. Nothing happens where no turn is open. Rejects where
+   * the disk refuses: then nothing moves any more, and the turn stays open until it can be closed.
+   */
+  abort(command: CommandMark | undefined): Promise<void> {
+    if (this.#ports.session.conversation.active === null && this.#loop === null) return Promise.resolve();
+    this.#aborting ??= this.#abort(command).finally(() => {
+      this.#aborting = null;
+      if (this.#woken) this.wake();
+    });
+    return this.#aborting;
   }
 
   /** Shutdown: stops what moves and closes it as interrupted; what is at rest stays open. */
@@ -95,6 +100,26 @@ export class Driver {
     this.#closed = true;
     this.#stop.abort('shutdown' satisfies Stop);
     await this.#loop;
+  }
+
+  async #abort(command: CommandMark | undefined): Promise<void> {
+    this.#abortMark = command;
+    // What was woken for until now waits on behind the stopped turn; what comes from here on starts a new one.
+    this.#woken = false;
+    this.#signal('abort');
+    this.#stop.abort('abort' satisfies Stop);
+    try {
+      await this.#loop;
+      if (this.#open) await this.#close('abort');
+    } finally {
+      this.#stop = new AbortController();
+      this.#abortMark = undefined;
+      this.#signal(this.#open ? 'paused' : 'aborted');
+    }
+  }
+
+  get #open(): boolean {
+    return this.#ports.session.conversation.active !== null;
   }
 
   #start(): void {
@@ -109,10 +134,13 @@ export class Driver {
     const { signal } = this.#stop;
     try {
       await this.#ports.session.hydrate();
-      if (!atRest(this.#ports.session.conversation)) await this.#closeTurn('crash');
+      const owed = this.#owed;
+      if (typeof owed === 'object' && owed !== null) await this.#close(owed);
+      else if (!atRest(this.#ports.session.conversation)) await this.#close(owed ?? 'crash');
       for (;;) {
-        const now = await this.#next();
+        const now = await this.#next(signal);
         if (now.do === 'rest') {
+          if (now.paused && (await this.#resumedMeanwhile())) continue;
           if (now.paused) this.#signal('paused');
           // A wake during the decision asks for another look; a turn that rests paused is left only by resume, which clears the pause first.
           if (this.#woken && !now.paused) continue;
@@ -129,26 +157,39 @@ export class Driver {
     }
   }
 
-  async #next(): Promise<Next> {
-    const options = {
-      defaultModel: this.#ports.defaultModel(),
-      pausing: this.#state === 'pausing',
-      woken: this.#woken,
-      maxSteps: maxStepsPerTurn,
-    };
+  async #next(signal: AbortSignal): Promise<Next> {
+    const woken = this.#woken;
     this.#woken = false;
     const { result } = await this.#ports.session.transact((conversation) => {
-      const { events, next: now } = decideNext(conversation, options);
+      // What waits is not claimed any more by a turn that is being stopped (C07).
+      signal.throwIfAborted();
+      const { events, next: now } = decideNext(conversation, {
+        defaultModel: this.#ports.defaultModel(),
+        pausing: this.#state === 'pausing',
+        woken,
+        maxSteps: maxStepsPerTurn,
+      });
       return { events, result: now };
     });
     return result;
   }
 
+  /** A person took the pause back while it was being written. */
+  async #resumedMeanwhile(): Promise<boolean> {
+    if (this.#state !== 'running') return false;
+    await this.#ports.session.transact(({ active }) => ({
+      events: active?.paused === true ? [{ type: 'turn.resumed', turnId: active.turnId }] : [],
+      result: undefined,
+    }));
+    return true;
+  }
+
   async #step(turnId: TurnId, stepId: StepId, signal: AbortSignal): Promise<void> {
     const { session } = this.#ports;
+    this.#asked = undefined;
     const name = session.conversation.active?.step?.model ?? this.#ports.defaultModel();
     const resolved = await this.#ports.resolveModel(name);
-    if ('failure' in resolved) return this.#fail(turnId, stepId, resolved.failure, null);
+    if ('failure' in resolved) return this.#fail(turnId, stepId, resolved.failure, undefined);
     const request = await this.#ports.buildRequest(session.conversation, resolved.model);
     const ports = {
       conversation: () => session.conversation,
@@ -158,7 +199,9 @@ export class Driver {
       client: resolved.client,
       contextWindow: resolved.contextWindow,
     };
+    this.#asked = null;
     const end = await runStep(ports, stepId, request, signal);
+    if (end.end === 'aborted') this.#asked = end.asked ? end.usage : undefined;
     if (end.end === 'failed') return this.#fail(turnId, stepId, end.failure, end.usage);
     signal.throwIfAborted();
     if (end.end === 'aborted') {
@@ -177,9 +220,9 @@ export class Driver {
   }
 
   /** A failed provider ends the turn, with the reason; history stays replayable and the inbox as it was. */
-  async #fail(turnId: TurnId, stepId: StepId, failure: Failure, usage: Usage | null): Promise<void> {
+  async #fail(turnId: TurnId, stepId: StepId, failure: Failure, usage: Usage | null | undefined): Promise<void> {
     await this.#ports.session.append([
-      { type: 'step.ended', stepId, outcome: 'failed', failure, usage },
+      { type: 'step.ended', stepId, outcome: 'failed', failure, ...(usage === undefined ? {} : { usage }) },
       { type: 'turn.ended', turnId, outcome: 'failed', failure },
     ]);
     // Input that came before the failure waits for a person, who sees it; what comes after wakes anew.
@@ -189,47 +232,45 @@ export class Driver {
   async #stopped(error: unknown, signal: AbortSignal): Promise<void> {
     const stop = signal.aborted ? (signal.reason as Stop) : null;
     try {
-      if (stop === 'abort') await this.#closeTurn('abort');
+      if (stop === 'abort') await this.#close('abort');
       else if (stop === 'shutdown') {
-        if (!atRest(this.#ports.session.conversation)) await this.#closeTurn('shutdown');
+        if (!atRest(this.#ports.session.conversation)) await this.#close('shutdown');
       } else {
         this.#ports.fault(error);
-        await this.#failTurn(error);
+        await this.#close(failureOf(error));
       }
     } catch (closing) {
-      // The disk refuses even this. The next wake, or the next start, closes what is open.
+      // The disk refuses even this. Nothing goes on by itself then: the next wake, or the next start, closes what is open.
       this.#ports.fault(closing);
     }
-    if (stop !== 'abort') this.#signal(this.#ports.session.conversation.active === null ? 'rest' : 'paused');
+    if (stop !== 'abort') {
+      this.#woken = false;
+      this.#signal(this.#open ? 'paused' : 'rest');
+    }
   }
 
-  async #closeTurn(cause: 'abort' | 'shutdown' | 'crash'): Promise<void> {
-    const mark = cause === 'abort' ? this.#abortMark : undefined;
+  /** Closes the turn with what is open in it. Where that cannot be written it is owed, and made good before anything else is done. */
+  async #close(how: Closing): Promise<void> {
+    this.#owed = how;
     await this.#ports.session.transact((conversation) => ({
-      events: closeOpenWork(conversation, cause, mark),
+      events: this.#closing(conversation, how),
       result: undefined,
     }));
+    this.#owed = null;
   }
 
-  /** The log could not be written, or a fault of ours: the turn is closed as failed, in words a person can act on. */
-  async #failTurn(error: unknown): Promise<void> {
-    const ours = error instanceof InvariantError || !(error instanceof Error && 'code' in error);
-    const failure: Failure = ours
-      ? {
-          code: 'fault',
-          message: `Alcove ran into a fault of its own (${messageOf(error)}). Everything until here is kept; send a message to go on.`,
-        }
-      : {
-          code: 'storage_failed',
-          message: `The session's log could not be written: ${messageOf(error)}. Nothing that was shown is lost; make space, then send a message to go on.`,
-        };
-    await this.#ports.session.transact((conversation) => ({
-      events: closeOpenWork(conversation, 'crash').map((event) =>
-        event.type === 'turn.ended' ? { ...event, outcome: 'failed' as const, failure } : event,
-      ),
-      result: undefined,
-    }));
-    this.#woken = false;
+  #closing(conversation: Conversation, how: Closing): Draft[] {
+    const failure = typeof how === 'object' ? how : null;
+    // What went wrong before a turn was begun has no turn to stand in.
+    if (failure !== null && conversation.active === null)
+      return [{ type: 'warning.raised', code: 'storage', message: failure.message }];
+    const mark = how === 'abort' ? this.#abortMark : undefined;
+    return closeOpenWork(conversation, typeof how === 'object' ? 'fault' : how, mark).map((event) => {
+      if (event.type === 'turn.ended' && failure !== null) return { ...event, outcome: 'failed', failure };
+      if (event.type !== 'step.ended' || event.usage === undefined) return event;
+      const { usage: _, ...ended } = event;
+      return this.#asked === undefined ? ended : { ...ended, usage: this.#asked };
+    });
   }
 
   #signal(signal: DriverSignal): void {
@@ -238,4 +279,18 @@ export class Driver {
     this.#state = state;
     this.#ports.changed(state);
   }
+}
+
+/** The log could not be written or read, or a fault of ours, in words a person can act on. */
+function failureOf(error: unknown): Failure {
+  if (error instanceof RequestError) {
+    const message = `${error.message} Everything that was shown is kept; send a message to go on.`;
+    return { code: 'storage_failed', message };
+  }
+  if (systemCode(error) !== undefined) {
+    const message = `A file of the session could not be used (${messageOf(error)}). Everything that was shown is kept; send a message to go on.`;
+    return { code: 'storage_failed', message };
+  }
+  const message = `Alcove ran into a fault of its own (${messageOf(error)}). Everything until here is kept; send a message to go on.`;
+  return { code: 'fault', message };
 }

@@ -15,7 +15,7 @@ export class OutputWriter {
   #written = 0;
   #timer: NodeJS.Timeout | null = null;
   #writing: Promise<unknown> = Promise.resolve();
-  #failure: unknown = null;
+  #failure: Error | null = null;
 
   constructor(callId: CallId, append: (events: Draft[]) => Promise<unknown>) {
     this.#callId = callId;
@@ -49,25 +49,34 @@ export class OutputWriter {
     const events = this.#take();
     if (events.length === 0) return;
     this.#writing = this.#append(events).catch((error: unknown) => {
-      this.#failure = error;
+      this.#failure = error instanceof Error ? error : new Error('the write failed', { cause: error });
     });
   }
 
   #take(): Draft[] {
-    const room = Math.max(sampledOutputBytes, liveOutputBytes - this.#written);
-    if (this.#waitingBytes > room) this.#keepNewest();
-    if (this.#waiting === '' && this.#skipped === 0) return [];
-    const event: Draft = {
-      type: 'tool-call.output',
-      callId: this.#callId,
-      text: this.#waiting,
-      ...(this.#skipped === 0 ? {} : { skippedBytes: this.#skipped }),
-    };
+    const events: Draft[] = [];
+    const room = liveOutputBytes - this.#written;
+    if (room > 0 && this.#waitingBytes > room) {
+      // The live part is filled to its end first; what is more becomes the first sample.
+      const bytes = Buffer.from(this.#waiting);
+      const cut = codePointBefore(bytes, room);
+      events.push(this.#event(bytes.toString('utf8', 0, cut)));
+      this.#waiting = bytes.toString('utf8', cut);
+      this.#waitingBytes = bytes.length - cut;
+      this.#written = liveOutputBytes;
+    }
+    if (this.#written >= liveOutputBytes) this.#keepNewest();
+    if (this.#waiting !== '' || this.#skipped > 0) events.push(this.#event(this.#waiting));
     this.#written += this.#waitingBytes;
     this.#waiting = '';
     this.#waitingBytes = 0;
+    return events;
+  }
+
+  #event(text: string): Draft {
+    const skipped = this.#skipped === 0 ? {} : { skippedBytes: this.#skipped };
     this.#skipped = 0;
-    return [event];
+    return { type: 'tool-call.output', callId: this.#callId, text, ...skipped };
   }
 
   /** Lets go of all but the newest text; cut at a line's start where one is near, so that a sample reads well. */
@@ -84,4 +93,11 @@ export class OutputWriter {
     this.#waiting = kept.toString();
     this.#waitingBytes = kept.length;
   }
+}
+
+/** The last place at or before `at` where a character begins. */
+function codePointBefore(bytes: Buffer, at: number): number {
+  let cut = at;
+  while (cut > 0 && ((bytes[cut] ?? 0) & 0xc0) === 0x80) cut -= 1;
+  return cut;
 }

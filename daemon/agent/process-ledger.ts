@@ -44,7 +44,7 @@ export class SessionProcesses implements ProcessLedger {
 
   /** Ends everything that the session's tools left running. */
   async endAll(): Promise<void> {
-    if (this.#everStarted) await endFamilies([...this.#running.values()], this.mark);
+    if (this.#everStarted) await endFamilies(await stillThere(this.#running.values()), this.mark);
     await this.#file?.close();
     this.#file = null;
     await rm(this.#path, { force: true });
@@ -60,11 +60,16 @@ export class SessionProcesses implements ProcessLedger {
 export async function endOrphans(path: string, mark: string): Promise<number> {
   const groups = await left(path);
   if (groups === null) return 0;
-  const ours: ProcessGroup[] = [];
-  for (const group of groups) if ((await processStartTime(group.pid)) === group.startTime) ours.push(group);
-  const found = await endFamilies(ours, mark);
+  const found = await endFamilies(await stillThere(groups), mark);
   await rm(path, { force: true });
   return found;
+}
+
+/** Groups whose leader is the one that was started: a pid that came back belongs to somebody else. What a dead leader left is found by its mark. */
+async function stillThere(groups: Iterable<ProcessGroup>): Promise<ProcessGroup[]> {
+  const ours: ProcessGroup[] = [];
+  for (const group of groups) if ((await processStartTime(group.pid)) === group.startTime) ours.push(group);
+  return ours;
 }
 
 async function endFamilies(groups: readonly ProcessGroup[], mark: string): Promise<number> {
@@ -80,7 +85,7 @@ async function endFamilies(groups: readonly ProcessGroup[], mark: string): Promi
   return found;
 }
 
-/** The groups without an end; null where no file was left. A last line cut by a crash is of a group that never passed its gate. */
+/** The groups without an end; null where no file was left. A line that a crash cut is of a group that never passed its gate; what else cannot be read is left to the mark. */
 async function left(path: string): Promise<ProcessGroup[] | null> {
   let text: string;
   try {
@@ -91,9 +96,18 @@ async function left(path: string): Promise<ProcessGroup[] | null> {
   }
   const running = new Map<number, ProcessGroup>();
   for (const line of text.split('\n').slice(0, -1)) {
-    const entry = JSON.parse(line) as Entry;
+    const entry = entryOf(line);
+    if (entry === null) continue;
     if ('started' in entry) running.set(entry.started.pid, entry.started);
     else running.delete(entry.ended);
   }
   return [...running.values()];
+}
+
+function entryOf(line: string): Entry | null {
+  try {
+    return JSON.parse(line) as Entry;
+  } catch {
+    return null;
+  }
 }

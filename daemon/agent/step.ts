@@ -31,7 +31,8 @@ export interface StepPorts {
 export type StepEnd =
   | { end: 'replied' }
   | { end: 'failed'; failure: Failure; usage: Usage | null }
-  | { end: 'aborted'; usage: Usage | null };
+  /** `asked`: a request was under way, whose usage came or is unknown. */
+  | { end: 'aborted'; usage: Usage | null; asked: boolean };
 
 /** Rejects only where the log cannot be written. */
 export async function runStep(
@@ -49,7 +50,7 @@ export async function runStep(
       { type: 'step.retried', stepId, attempt: attempt + 1, delayMs, reason: end.failure, usage: end.usage },
     ]);
     await delay(delayMs, undefined, { signal }).catch(() => undefined);
-    if (signal.aborted) return { end: 'aborted', usage: null };
+    if (signal.aborted) return { end: 'aborted', usage: null, asked: false };
   }
 }
 
@@ -63,7 +64,7 @@ function waitBeforeRetry(attempt: number, retryAfterMs: number | null): number {
 type AttemptEnd =
   | { end: 'replied' }
   | { end: 'failed'; failure: Failure; usage: Usage | null; retryable: boolean; retryAfterMs: number | null }
-  | { end: 'aborted'; usage: Usage | null };
+  | { end: 'aborted'; usage: Usage | null; asked: boolean };
 
 async function runAttempt(
   ports: StepPorts,
@@ -124,7 +125,7 @@ async function runAttempt(
     const { failure, usage, retryAfterMs } = end;
     return { end: 'failed', failure, usage, retryable: end.retryable && parts.size === 0, retryAfterMs };
   }
-  if (end?.type === 'aborted' || signal.aborted) return { end: 'aborted', usage: end?.usage ?? null };
+  if (end?.type === 'aborted' || signal.aborted) return { end: 'aborted', usage: end?.usage ?? null, asked: true };
   const failure: Failure = {
     code: 'fault',
     message: 'The model adapter ended without a final record. What came is kept; send again.',
@@ -158,13 +159,15 @@ async function requestedCalls(
 ): Promise<Draft[]> {
   const conversation = ports.conversation();
   const drafts: Draft[] = [];
+  const ended: Draft[] = [];
   for (const [place, call] of calls.entries()) {
+    const callId = `cal_${conversation.counts.calls + place + 1}` as CallId;
     const partId = parts.get(call.key);
     const text = JSON.stringify(call.arguments);
     const long = Buffer.byteLength(text) > maxInlineFieldBytes;
     drafts.push({
       type: 'tool-call.requested',
-      callId: `cal_${conversation.counts.calls + place + 1}` as CallId,
+      callId,
       stepId,
       ...(partId === undefined ? {} : { partId }),
       providerCallId: call.providerCallId,
@@ -173,6 +176,12 @@ async function requestedCalls(
       ...(long ? { argumentsBlob: await ports.storeBlob(Buffer.from(text)) } : {}),
       display: displayOf(ports.tools, call),
     });
+    // What the model wrote could not be read: there is nothing to run, and the call has its end at once (PR21).
+    if (call.problem !== null) ended.push(unreadable(callId, call.problem));
   }
-  return drafts;
+  return [...drafts, ...ended];
+}
+
+function unreadable(callId: CallId, problem: string): Draft {
+  return { type: 'tool-call.ended', callId, outcome: 'failed', content: [{ type: 'text', text: problem }] };
 }

@@ -23,7 +23,7 @@ const logs = readdirSync(fixtures)
     lines: readFileSync(new URL(name, fixtures), 'utf8').trimEnd().split('\n'),
   }));
 
-const causes: Cause[] = ['crash', 'shutdown', 'abort', 'fork'];
+const causes: Cause[] = ['crash', 'shutdown', 'abort', 'fork', 'fault'];
 
 function close(conversation: Conversation, cause: Cause): Conversation {
   let closed = conversation;
@@ -78,7 +78,10 @@ describe.each(logs)('at each event of $name', ({ lines }) => {
       const session = await Session.open(place, options);
       await recover(session, 0);
       const { conversation } = session;
-      const rested = atRest(prefix);
+      const step = prefix.active?.step;
+      const announced = step?.parts.filter((part) => part.kind === 'tool-call').length ?? 0;
+      // The golden logs hold whole replies: a prefix between a reply and its calls is one that a torn write left.
+      const rested = atRest(prefix) && (!step?.reply || announced <= step.calls.length);
       expect({
         seq: prefix.seq,
         turn: conversation.active?.turnId ?? null,
@@ -94,8 +97,8 @@ describe.each(logs)('at each event of $name', ({ lines }) => {
       });
       expect(conversation.warnings.length - prefix.warnings.length).toBe(rested ? 0 : 1);
       if (!rested) {
-        const step = conversation.turns.at(-1)?.steps.at(-1);
-        for (const call of step?.calls ?? []) {
+        const closed = conversation.turns.at(-1)?.steps.at(-1);
+        for (const call of closed?.calls ?? []) {
           const before = prefix.active?.step?.calls.find((one) => one.callId === call.callId);
           const expected = { requested: 'skipped', waiting: 'skipped', running: 'interrupted', ended: before?.outcome };
           expect(call.outcome).toBe(expected[before?.state ?? 'ended']);

@@ -9,7 +9,7 @@ import type { Conversation } from '#protocol/conversation/conversation.ts';
 import type { ToolCall } from '#protocol/conversation/tool-call.ts';
 import type { CommandMark, Draft } from '#protocol/event.ts';
 
-export type Cause = 'crash' | 'shutdown' | 'abort' | 'fork';
+export type Cause = 'crash' | 'shutdown' | 'abort' | 'fork' | 'fault';
 
 const words: Record<
   Cause,
@@ -35,6 +35,13 @@ const words: Record<
       'Interrupted: the person stopped the turn while this ran. It may have had some of its effects. Look before you repeat it.',
     skipped: 'Not run: the person stopped the turn before this call was started.',
     outcome: 'aborted',
+  },
+  fault: {
+    withdrawn: 'The turn failed before this was answered.',
+    started:
+      'Interrupted: the session could not go on while this ran. It may have had some of its effects, all or none; it was not run again. Look before you repeat it.',
+    skipped: 'Not run: the session could not go on before this call was started.',
+    outcome: 'interrupted',
   },
   fork: {
     withdrawn: 'The session was forked here; the request belongs to the original.',

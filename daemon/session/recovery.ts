@@ -2,6 +2,7 @@
  * What is done when a log was opened for writing and whoever wrote it last may have been killed: what was moving is closed by appending, what
  * was at rest stays open. Doing it again changes nothing. Nothing is run again.
  */
+import type { Conversation } from '#protocol/conversation/conversation.ts';
 import { atRest, openWork } from '#protocol/conversation/open.ts';
 import type { Draft } from '#protocol/event.ts';
 import { closeOpenWork } from './closing.ts';
@@ -23,16 +24,23 @@ export async function recover(session: Session, orphansEnded: number): Promise<v
         message: `${processes} of an interrupted command still ran and were ended.`,
       });
     }
-    if (openWork(conversation) !== null && !atRest(conversation)) {
+    if (openWork(conversation) !== null && (!atRest(conversation) || replyWasCut(conversation))) {
       // The events above do not change what is open.
       events.push(...closeOpenWork(conversation, 'crash'));
       events.push({
         type: 'warning.raised',
         code: 'interrupted',
         message:
-          'Alcove stopped in the middle of this turn. What had come is kept; nothing was run again. Send a message or press Continue to go on.',
+          'Alcove stopped in the middle of this turn. What had come is kept; nothing was run again. Send a message to go on.',
       });
     }
     return { events, result: undefined };
   });
+}
+
+/** The reply and its calls are written together, but a write can be torn between two frames: then calls that were announced are missing, and none may run. */
+function replyWasCut({ active }: Conversation): boolean {
+  const step = active?.step;
+  if (!step || step.reply === null) return false;
+  return step.parts.filter((part) => part.kind === 'tool-call').length > step.calls.length;
 }

@@ -346,22 +346,24 @@ export class Session {
       }
     }
     if (lines.length > 0) {
+      let end: number;
       try {
-        const { end } = await this.#writer.append(lines, this.seq + 1);
-        if (
-          this.#options.durability === 'power' &&
-          events.some((event) => event.type === 'input.queued' || event.type === 'tool-call.started')
-        ) {
-          await this.#writer.sync();
-        }
-        this.#publish(scratch, events, lines, end);
+        end = await this.#write(lines, events);
       } catch (error) {
         const refusal = storageRefusal(error);
         for (const { job } of accepted) job.reject(refusal);
         return;
       }
+      this.#publish(scratch, events, lines, end);
     }
     for (const { job, result, seq } of accepted) job.resolve({ result, seq });
+  }
+
+  async #write(lines: readonly string[], events: readonly KnownEvent[]): Promise<number> {
+    const { end } = await this.#writer.append(lines, this.seq + 1);
+    const matters = (event: KnownEvent) => event.type === 'input.queued' || event.type === 'tool-call.started';
+    if (this.#options.durability === 'power' && events.some(matters)) await this.#writer.sync();
+    return end;
   }
 
   #publish(conversation: Conversation, events: readonly KnownEvent[], lines: readonly string[], end: number): void {
@@ -378,7 +380,12 @@ export class Session {
     if (due !== null) void this.#history.remember(due);
     const waiters = [...this.#waiters];
     for (const wake of waiters) wake();
-    this.#options.published?.(this, events);
+    try {
+      this.#options.published?.(this, events);
+    } catch (error) {
+      // It is written all the same, and its callers are told so.
+      this.#options.fault?.(error);
+    }
     if (events.some((event) => event.type === 'turn.ended' || event.type === 'session.created')) {
       this.#writer.sync().catch((error: unknown) => this.#options.fault?.(error));
     }

@@ -5,6 +5,8 @@ export class FaultyDisk {
   /** Writes fail with this code, after `takes` bytes of each. */
   full: 'ENOSPC' | 'EIO' | null = null;
   takes = 0;
+  /** So many writes fail; then there is space again. */
+  times = Infinity;
   cutFails = false;
   syncFails = false;
   /** Resolves before each write goes on: a test holds writes back with it. */
@@ -18,7 +20,8 @@ export class FaultyDisk {
     const faulty: Partial<LogFile> = {
       write: async (bytes, position) => {
         await this.gate;
-        if (this.full !== null) {
+        if (this.full !== null && this.times > 0) {
+          this.times -= 1;
           if (this.takes > 0 && bytes.length > this.takes) return file.write(bytes.subarray(0, this.takes), position);
           throw systemError(this.full);
         }
