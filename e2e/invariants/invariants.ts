@@ -24,6 +24,7 @@ export const invariants = {
   RT23: 'SIGTERM ends everything in order: no process is left, no log is open, no lock is held.',
   RT24: 'Recovery runs no tool again by itself.',
   RT25: 'A request for a turn at rest is asked again after a crash, with its age; one for a closed turn is withdrawn.',
+  RT27: 'Changes of one file are made one after the other, in the order they were asked for.',
   RT28: 'Each limit of a body, message, output or field is answered with an error that names it.',
   RT29: 'Small state that is corrupt is kept aside, never overwritten in silence.',
   RT30: 'A session whose log is damaged is listed with its error and hides no other.',
@@ -42,15 +43,19 @@ export const invariants = {
   TL5: 'Reading is bounded by lines and bytes, says where to go on, and refuses what is not text.',
   TL7: 'A file is replaced whole: a crash leaves the old content or the new.',
   TL9: 'A command starts in the project folder and ends, with all its children, at its time limit.',
+  TL10: 'Output is bounded, head and tail; the whole is kept beside it, and the command is not stopped by the bound.',
   TL29: "The inside of .git and Alcove's home are refused in every mode; other protected paths ask in every mode.",
 
+  PM1: 'The mode of a session applies from the next call, and plan cannot write through any tool.',
   PM2: 'An approval is answered once, for the session, always, or no; with a note or changed arguments.',
   PM3: 'A destructive command asks in every mode; what cannot be understood asks too.',
   PM11: 'Only loopback is bound; a foreign Host, Origin or site gets 403 before anything else.',
   PM12: 'No data without authentication; a token is in no address, log or event.',
+  PM13: 'No provider key is in the environment of a process that a tool starts.',
   PM14: 'Variables that would load foreign code are not handed to the processes we start.',
   PM15: 'Secrets lie in files that only their owner can read, and errors do not repeat them.',
   PM16: 'A link out of the app opens outside it, without a way back into it.',
+  PM17: 'A path is judged by where it leads, links followed, when it is opened.',
   PM18: 'App and documents say plainly that tools run with the rights of the user.',
 
   CX4: "A project's AGENTS.md and CLAUDE.md are in the prompt, as they are when it is sent.",
@@ -58,6 +63,7 @@ export const invariants = {
   UI1: 'A project is a folder; removing it hides it and can be undone; its files and logs stay.',
   UI11: 'What Enter, Alt+Enter and Escape do follows from the state of the driver, and the button says it.',
   AP1: 'The command line prints only the answer, and its exit code says how the run ended.',
+  UI22: 'Drafts survive a reload.',
   MB1: 'The app can be installed and opens without the daemon, saying so.',
   MB2: 'The app works through any forwarded port of localhost.',
   MB4: 'A client that comes back continues at its place: nothing twice, nothing missing, and its state is shown.',
@@ -83,5 +89,3 @@ export const invariants = {
   C25: 'A Host that is not a name of loopback gets 403 on every path and method.',
   C26: 'Text of models, tools and files is inert, whatever it holds.',
 } as const;
-
-export type InvariantId = keyof typeof invariants;

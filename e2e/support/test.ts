@@ -12,7 +12,7 @@ import { Daemon } from './daemon.ts';
 import { makeSample, type SampleName } from './folder.ts';
 
 export { expect } from '@playwright/test';
-export { bytesReply, chatReply, errorReply, followedBy } from '../../daemon/testing/openai-server.ts';
+export { chatReply, errorReply, followedBy } from '../../daemon/testing/openai-server.ts';
 
 /** A key that must never show anywhere; the provider demands it. */
 export const secretKey = 'sk-e2e-3f9c-never-show-me';
