@@ -2,6 +2,7 @@
  * Which sessions exist, as rows for lists. Everything here is told by the logs: the database can be deleted at any time, and a row whose log
  * has changed behind our back (another length) is made anew from the log's tail. One unreadable log is a row with its error; it hides no other.
  */
+import { closeSync, openSync } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { SessionSummary } from '#protocol/commands/session-values.ts';
@@ -9,7 +10,7 @@ import type { ProjectId, SessionId } from '#protocol/values/ids.ts';
 import { messageOf } from '../base/errors.ts';
 import { openDatabase, type Database } from '../base/database.ts';
 import type { Project } from '#protocol/values/project.ts';
-import type { HomePaths } from '../base/files.ts';
+import { ownerOnlyFileMode, type HomePaths } from '../base/files.ts';
 import { History } from './history.ts';
 import { logSuffix, placeInHome } from './place.ts';
 import { summarise, type RowFacts } from './summary.ts';
@@ -133,7 +134,8 @@ export class Catalog {
       known.delete(sessionId);
       if (except.has(sessionId)) continue;
       const found = await stat(placeInHome(this.#home, sessionId).log).catch(() => null);
-      if (found !== null && found.size !== bytes) changed.push(sessionId);
+      // An empty log is what a crash left of a session that never began.
+      if (found !== null && found.size > 0 && found.size !== bytes) changed.push(sessionId);
     }
     for (const sessionId of known.keys())
       if (!except.has(sessionId)) this.#database.prepare('DELETE FROM session WHERE sessionId = ?').run(sessionId);
@@ -206,10 +208,15 @@ async function openRebuildable(path: string): Promise<Database> {
   for (let attempt = 1; ; attempt += 1) {
     let database: Database | null = null;
     try {
+      // Titles are the owner's alone, also in a home that others may enter; what SQLite puts beside the file takes its mode.
+      closeSync(openSync(path, 'a', ownerOnlyFileMode));
       database = openDatabase(path);
       database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;');
       database.exec(schema);
-      database.prepare('SELECT count(*) FROM session WHERE bytes > 0 AND summary IS NOT NULL').get();
+      database.prepare('SELECT sessionId, projectId, updatedAt, hidden, bytes, summary FROM session LIMIT 1').get();
+      // A page that is damaged deep inside would fail some later question, when it is too late to start anew.
+      const health = database.prepare('PRAGMA quick_check(1)').get();
+      if (health?.['quick_check'] !== 'ok') throw new Error(`${path} is damaged`);
       return database;
     } catch (error) {
       database?.close();
