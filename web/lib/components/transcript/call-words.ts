@@ -1,7 +1,8 @@
 /** How a tool call's life is said at the end of its line, and the text that it put out. */
-import type { ToolCall } from '#protocol/conversation/tool-call.ts';
+import type { CallApproval, ToolCall } from '#protocol/conversation/tool-call.ts';
 import { plainText } from '#protocol/values/content.ts';
 import { callOutcomeLabels } from '../../view/labels.ts';
+import { clockTime } from '../../view/time.ts';
 
 /** Null where all is well: then the duration says enough. */
 export function endWords(call: ToolCall): { words: string; tone: 'calm' | 'bad' | 'wait' } | null {
@@ -42,4 +43,13 @@ export function outputOf(call: ToolCall): string {
   const { head, tail, omitted } = call.output;
   if (head === '' && tail === '') return plainText(call.content);
   return omitted > 0 ? `${head}\n… ${omitted} characters are not shown here …\n${tail}` : head + tail;
+}
+
+/** "Allowed on Pixel, 14:03, with changed arguments: “…”" */
+export function answerWords(answer: CallApproval): string {
+  const decisions = { open: 'Asked', allow: 'Allowed', deny: 'Denied', withdrawn: 'Withdrawn' };
+  const by = answer.by === null ? '' : ` on ${answer.by}`;
+  const changed = answer.changedArguments ? ', with changed arguments' : '';
+  const note = answer.note === null ? '' : `: “${answer.note}”`;
+  return `${decisions[answer.decision]}${by}, ${clockTime(answer.at)}${changed}${note}`;
 }

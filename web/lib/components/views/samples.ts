@@ -3,7 +3,7 @@ import type { SessionSummary } from '#protocol/commands/session-values.ts';
 import type { ModelChoice } from '#protocol/commands/machine.ts';
 import { emptyConversation, type Conversation } from '#protocol/conversation/conversation.ts';
 import { reduce } from '#protocol/conversation/reduce.ts';
-import type { Draft, SessionEvent } from '#protocol/event.ts';
+import type { Draft } from '#protocol/event.ts';
 import type {
   ApprovalId,
   CallId,
@@ -68,7 +68,7 @@ function fold(drafts: readonly Draft[]): Conversation {
         ...draft,
         seq: place + 1,
         at: now - (drafts.length - place) * 1500,
-      } as SessionEvent),
+      }),
     emptyConversation,
   );
 }
