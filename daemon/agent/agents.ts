@@ -2,7 +2,7 @@
  * The agents of one home: opened when they are needed, kept while they work or are watched, closed when they have been idle for a while. Also
  * the one place that knows whether a session is written here, by somebody else, or can only be read. Each change of a session's row is told once.
  */
-import { readdir, stat } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Conversation } from '#protocol/conversation/conversation.ts';
 import type { DriverState, SessionSummary } from '#protocol/commands/session-values.ts';
@@ -31,6 +31,7 @@ import type { Tool } from '../tools/tool.ts';
 import { Agent } from './agent.ts';
 import type { Allowed } from './approvals.ts';
 import { repeated } from './decide.ts';
+import { withoutLongText } from './long-text.ts';
 import { endOrphans, SessionProcesses } from './process-ledger.ts';
 import { WatchedLog } from '../session/watched-log.ts';
 
@@ -41,20 +42,29 @@ export interface AgentsOptions {
   owner: 'the daemon' | 'a terminal';
   durability: SessionOptions['durability'];
   tools: readonly Tool[];
-  processEnvironment(): Readonly<Record<string, string>>;
+  readonly processEnvironment: () => Readonly<Record<string, string>>;
   forbidden: readonly string[];
-  defaultModel(): string;
+  readonly defaultModel: () => string;
   rowFacts: RowFacts;
-  resolveModel(
+  readonly resolveModel: (
     name: string,
-  ): Promise<{ client: ModelClient; model: string; contextWindow: number | null } | { failure: Failure }>;
-  rules(projectId: ProjectId | null): readonly Allowed[];
-  makeRule(projectId: ProjectId | null, allowed: Allowed): Promise<void>;
+  ) => Promise<{ client: ModelClient; model: string; contextWindow: number | null } | { failure: Failure }>;
+  readonly rules: (projectId: ProjectId | null) => readonly Allowed[];
+  readonly makeRule: (projectId: ProjectId | null, allowed: Allowed) => Promise<void>;
   /** A session of this project was found in the home: one that a run in a terminal made may be of a project that is not known yet. */
-  seenProject(project: Project): Promise<void>;
+  readonly seenProject: (project: Project) => Promise<void>;
   /** A session's row has changed. */
-  changed(summary: SessionSummary): void;
-  fault(error: unknown): void;
+  readonly changed: (summary: SessionSummary) => void;
+  readonly fault: (error: unknown) => void;
+}
+
+export interface NewSession {
+  sessionId: SessionId;
+  project: Project;
+  folder: string;
+  model: string;
+  mode: Mode;
+  input: InputPart[] | null;
 }
 
 /** One session as a reader sees it, whoever writes it. */
@@ -69,6 +79,7 @@ export interface SessionReading {
 
 interface Live {
   agent: Agent;
+  processes: SessionProcesses;
   /** What the row said when it was last told. */
   told: string;
   readers: number;
@@ -102,10 +113,10 @@ export class Agents {
   async start(): Promise<void> {
     const { catalog, home } = this.#options;
     const unclean = new Set<SessionId>([...catalog.open(), ...(await this.#withProcesses())]);
-    for (const sessionId of await catalog.changed(new Set())) unclean.add(sessionId);
-    for (const sessionId of unclean) {
+    const changed = await catalog.changed(new Set());
+    for (const sessionId of new Set([...unclean, ...changed])) {
       if ((await stat(placeInHome(home, sessionId).log).catch(() => null)) === null) continue;
-      await this.#refresh(sessionId, true);
+      await this.#refresh(sessionId, unclean.has(sessionId));
     }
     for (const row of catalog.unfinished()) {
       if (row.state === 'queued' && (row.lastOutcome === null || row.lastOutcome === 'completed'))
@@ -115,14 +126,12 @@ export class Agents {
 
   /** Looks for sessions that others made or changed, such as a run in a terminal. */
   async lookAround(): Promise<void> {
-    for (const sessionId of await this.#options.catalog.changed(new Set(this.#live.keys())))
-      await this.#refresh(sessionId, false);
+    const ours = new Set([...this.#live.keys(), ...this.#leaving.keys()]);
+    for (const sessionId of await this.#options.catalog.changed(ours)) await this.#refresh(sessionId, false);
   }
 
   async #lookAtForeign(): Promise<void> {
-    for (const sessionId of this.#foreign) {
-      if (!this.#closing) await this.#refresh(sessionId, false).catch((error: unknown) => this.#options.fault(error));
-    }
+    for (const sessionId of this.#foreign) if (!this.#closing) await this.#refresh(sessionId, false);
   }
 
   /** The agent of a session, opened for writing. Rejects with `not_found`, `busy` or `read_only`. */
@@ -132,74 +141,64 @@ export class Agents {
     return live.agent;
   }
 
-  async create(
-    request: {
-      sessionId: SessionId;
-      project: Project;
-      folder: string;
-      model: string;
-      mode: Mode;
-      input: InputPart[] | null;
-    },
-    command: CommandMark,
-  ): Promise<number> {
-    const place = placeInHome(this.#options.home, request.sessionId);
-    if (this.#live.has(request.sessionId) || (await stat(place.log).catch(() => null)) !== null) {
-      const { conversation } = await this.agent(request.sessionId);
-      const known = repeated(conversation, command, this.#options.clock.now());
-      if (known !== null) return known;
-      throw new RequestError('conflict', 'A session with this id exists already. Make a new id.');
-    }
+  async create(request: NewSession, command: CommandMark): Promise<number> {
+    return this.#makeNew(request.sessionId, command, () => this.#begin(request, command));
+  }
+
+  async #begin(request: NewSession, command: CommandMark): Promise<Session> {
     const { project, folder, model, mode, input, sessionId } = request;
+    const place = placeInHome(this.#options.home, sessionId);
     const session = await Session.create(place, this.#sessionOptions());
-    const events: Draft[] = [
-      { type: 'session.created', command, logVersion: LOG_VERSION, sessionId, project, folder },
-      { type: 'session.configured', model, mode },
-      ...(input === null
-        ? []
-        : [
-            {
-              type: 'input.queued' as const,
-              inputId: command.id,
-              target: 'next-turn' as const,
-              parts: input,
-              origin: 'person' as const,
-            },
-          ]),
-    ];
-    const seq = await session.append(events).catch(async (error: unknown) => {
+    try {
+      const parts = input === null ? null : await withoutLongText(input, (bytes) => session.storeBlob(bytes));
+      const target = 'next-turn';
+      const first: Draft[] =
+        parts === null ? [] : [{ type: 'input.queued', inputId: command.id, target, parts, origin: 'person' }];
+      await session.append([
+        { type: 'session.created', command, logVersion: LOG_VERSION, sessionId, project, folder },
+        { type: 'session.configured', model, mode },
+        ...first,
+      ]);
+      return session;
+    } catch (error) {
       await session.close();
+      await rm(place.log, { force: true });
       throw error;
-    });
-    await this.#adopt(sessionId, session);
-    return seq;
+    }
+  }
+
+  /** Makes a session that is not there yet. Of two that ask at once for the same one, or ask again, the second is told what the first was told. */
+  async #makeNew(sessionId: SessionId, command: CommandMark, make: () => Promise<Session>): Promise<number> {
+    if (this.#closing) throw new RequestError('unavailable', 'Alcove is shutting down.');
+    const { log } = placeInHome(this.#options.home, sessionId);
+    const found = await stat(log).catch(() => null);
+    // An empty log is what a crash left of a session that never began.
+    if (!this.#live.has(sessionId) && (found === null || found.size === 0)) {
+      const making = rm(log, { force: true })
+        .then(make)
+        .then((session) => this.#make(sessionId, session));
+      this.#keep(sessionId, making);
+      await making;
+    }
+    const { conversation } = await this.agent(sessionId);
+    const known = repeated(conversation, command, this.#options.clock.now());
+    if (known !== null) return known;
+    throw new RequestError('conflict', 'A session with this id exists already. Make a new id.');
   }
 
   async fork(sourceId: SessionId, upTo: number, sessionId: SessionId, command: CommandMark): Promise<number> {
     const { home } = this.#options;
-    const target = placeInHome(home, sessionId);
-    if (this.#live.has(sessionId) || (await stat(target.log).catch(() => null)) !== null) {
-      const known = repeated((await this.agent(sessionId)).conversation, command, this.#options.clock.now());
-      if (known !== null) return known;
-      throw new RequestError('conflict', 'A session with this id exists already. Make a new id.');
-    }
     const source = placeInHome(home, sourceId);
-    await this.#mustExist(sourceId);
-    const history = await History.open(source.log);
-    try {
-      const session = await forkSession(
-        { history, sessionId: sourceId },
-        upTo,
-        { place: target, sessionId },
-        this.#sessionOptions(),
-        command,
-      );
-      const { seq } = session;
-      await this.#adopt(sessionId, session);
-      return seq;
-    } finally {
-      await history.close();
-    }
+    const target = { place: placeInHome(home, sessionId), sessionId };
+    return this.#makeNew(sessionId, command, async () => {
+      await this.#mustExist(sourceId);
+      const history = await History.open(source.log);
+      try {
+        return await forkSession({ history, sessionId: sourceId }, upTo, target, this.#sessionOptions(), command);
+      } finally {
+        await history.close();
+      }
+    });
   }
 
   /** A session to read and follow. Opened for writing where that can be, so that reader and writer share one view; else from its file. */
@@ -258,6 +257,7 @@ export class Agents {
         this.#closeLive(sessionId).catch((error: unknown) => this.#options.fault(error)),
       ),
     );
+    await Promise.allSettled(this.#leaving.values());
   }
 
   #open(sessionId: SessionId): Promise<Live> {
@@ -265,12 +265,16 @@ export class Agents {
     let opening = this.#live.get(sessionId);
     if (opening === undefined) {
       opening = this.#openAnew(sessionId);
-      this.#live.set(sessionId, opening);
-      opening.catch(() => {
-        if (this.#live.get(sessionId) === opening) this.#live.delete(sessionId);
-      });
+      this.#keep(sessionId, opening);
     }
     return opening;
+  }
+
+  #keep(sessionId: SessionId, opening: Promise<Live>): void {
+    this.#live.set(sessionId, opening);
+    opening.catch(() => {
+      if (this.#live.get(sessionId) === opening) this.#live.delete(sessionId);
+    });
   }
 
   async #openAnew(sessionId: SessionId): Promise<Live> {
@@ -287,24 +291,17 @@ export class Agents {
     return this.#make(sessionId, session);
   }
 
-  async #adopt(sessionId: SessionId, session: Session): Promise<void> {
-    const live = Promise.resolve(this.#make(sessionId, session));
-    this.#live.set(sessionId, live);
-    await live;
-  }
-
   #make(sessionId: SessionId, session: Session): Live {
-    const { options, project } = {
-      options: this.#options,
-      project: session.conversation.session?.project ?? null,
-    };
+    const options = this.#options;
+    const project = session.conversation.session?.project ?? null;
     const projectId = () => (project === null ? null : options.rowFacts.projectIdOf(project));
     const live: { current: Live | null } = { current: null };
+    const processes = new SessionProcesses(session.place.processes, sessionId);
     const agent = new Agent({
       session,
       clock: options.clock,
       tools: options.tools,
-      processes: new SessionProcesses(session.place.processes, sessionId),
+      processes,
       processEnvironment: options.processEnvironment(),
       forbidden: options.forbidden,
       defaultModel: options.defaultModel,
@@ -315,7 +312,7 @@ export class Agents {
       changed: () => this.#tell(sessionId, live.current),
       fault: options.fault,
     });
-    live.current = { agent, told: '', readers: 0, idleSince: options.clock.now() };
+    live.current = { agent, processes, told: '', readers: 0, idleSince: options.clock.now() };
     this.#tell(sessionId, live.current);
     return live.current;
   }
@@ -356,8 +353,13 @@ export class Agents {
     });
   }
 
-  /** Makes a session's row true, and where a dead writer left work moving or processes running, opens it, which closes and ends them. */
-  async #refresh(sessionId: SessionId, atStart: boolean): Promise<void> {
+  /** As `#makeRowTrue`. One session with which something is wrong keeps no other from being looked at (RT30). */
+  async #refresh(sessionId: SessionId, unclean: boolean): Promise<void> {
+    await this.#makeRowTrue(sessionId, unclean).catch((error: unknown) => this.#options.fault(error));
+  }
+
+  /** Makes a session's row true, and where a dead writer left work moving or processes running (`unclean`: may have), opens it, which closes and ends them. */
+  async #makeRowTrue(sessionId: SessionId, unclean: boolean): Promise<void> {
     const place = placeInHome(this.#options.home, sessionId);
     const lock = acquireLock(place.lock);
     lock?.release();
@@ -366,7 +368,7 @@ export class Agents {
     if (project !== null) await this.#options.seenProject(project);
     if (owner === null) this.#foreign.delete(sessionId);
     else this.#foreign.add(sessionId);
-    if (owner === null && summary.problem === null && (summary.driver !== 'idle' || atStart)) {
+    if (owner === null && summary.problem === null && (summary.driver !== 'idle' || unclean)) {
       await this.#open(sessionId).catch((error: unknown) => this.#options.fault(error));
     } else this.#options.changed(summary);
   }
@@ -417,7 +419,9 @@ export class Agents {
       const live = await opening.catch(() => null);
       if (live === null) continue;
       const resting = live.agent.state === 'idle' || live.agent.state === 'paused';
-      if (resting && live.readers === 0 && now - live.idleSince > idleSessionMs) await this.#closeLive(sessionId);
+      if (!resting || live.readers > 0 || now - live.idleSince <= idleSessionMs) continue;
+      // Closing would end what its commands left running in the background, such as a server that a person looks at.
+      if (!(await live.processes.anyRunning())) await this.#closeLive(sessionId);
     }
   }
 

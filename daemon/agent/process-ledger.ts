@@ -42,6 +42,12 @@ export class SessionProcesses implements ProcessLedger {
     });
   }
 
+  /** Whether anything that the session's tools started still runs. */
+  async anyRunning(): Promise<boolean> {
+    if (!this.#everStarted) return false;
+    return (await familiesOf(await stillThere(this.#running.values()), this.mark)).length > 0;
+  }
+
   /** Ends everything that the session's tools left running. */
   async endAll(): Promise<void> {
     if (this.#everStarted) await endFamilies(await stillThere(this.#running.values()), this.mark);
@@ -73,16 +79,16 @@ async function stillThere(groups: Iterable<ProcessGroup>): Promise<ProcessGroup[
 }
 
 async function endFamilies(groups: readonly ProcessGroup[], mark: string): Promise<number> {
-  const find = async () => {
-    const families =
-      groups.length === 0
-        ? [await findMarked(mark)]
-        : await Promise.all(groups.map((group) => findFamily(group.pid, mark)));
-    return [...new Set(families.flat())];
-  };
+  const find = () => familiesOf(groups, mark);
   const found = (await find()).length;
   if (found > 0) await endProcesses(find);
   return found;
+}
+
+async function familiesOf(groups: readonly ProcessGroup[], mark: string): Promise<number[]> {
+  if (groups.length === 0) return findMarked(mark);
+  const families = await Promise.all(groups.map((group) => findFamily(group.pid, mark)));
+  return [...new Set(families.flat())];
 }
 
 /** The groups without an end; null where no file was left. A line that a crash cut is of a group that never passed its gate; what else cannot be read is left to the mark. */

@@ -6,13 +6,13 @@ import { stat } from 'node:fs/promises';
 import type { Conversation } from '#protocol/conversation/conversation.ts';
 import type { SessionEvent } from '#protocol/event.ts';
 import { watchLogMs } from '../base/limits.ts';
-import type { LogPlace } from '../log/reader.ts';
+import { logStart, type LogPlace } from '../log/reader.ts';
 import { History } from './history.ts';
 
 export class WatchedLog {
   readonly #path: string;
   readonly #history: History;
-  readonly #waiters = new Set<() => void>();
+  readonly #waiters = new Set<{ after: number; wake: () => void }>();
   #place: LogPlace;
   #bytes: number;
   #looking: NodeJS.Timeout | null = null;
@@ -51,17 +51,18 @@ export class WatchedLog {
     if (this.seq > after) return Promise.resolve();
     return new Promise((resolve, reject) => {
       const wake = () => {
-        this.#waiters.delete(wake);
+        this.#waiters.delete(waiter);
         signal.removeEventListener('abort', abort);
         resolve();
       };
       const abort = () => {
-        this.#waiters.delete(wake);
+        this.#waiters.delete(waiter);
         reject(signal.reason as Error);
       };
+      const waiter = { after, wake };
       if (signal.aborted) return abort();
       signal.addEventListener('abort', abort, { once: true });
-      this.#waiters.add(wake);
+      this.#waiters.add(waiter);
       this.#look();
     });
   }
@@ -84,10 +85,15 @@ export class WatchedLog {
   async #seeGrowth(): Promise<void> {
     const found = await stat(this.#path).catch(() => null);
     if (found === null || found.size === this.#bytes) return;
-    const before = this.seq;
-    this.#place = await this.#history.end(this.#place);
+    try {
+      this.#place = await this.#history.end(this.#place);
+    } catch {
+      // Its writer has cut it back meanwhile (a write that failed), or it cannot be read just now: it is looked at from its start, the next time.
+      this.#place = logStart;
+      this.#bytes = -1;
+      return;
+    }
     this.#bytes = found.size;
-    if (this.seq === before) return;
-    for (const wake of [...this.#waiters]) wake();
+    for (const { after, wake } of [...this.#waiters]) if (this.seq > after) wake();
   }
 }
