@@ -1,0 +1,79 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { agentOn, calls, ended, fakeTool, says } from '../testing/agent-on.ts';
+import { temporaryFolder } from '../testing/temporary-folder.ts';
+import { promptParts, promptText } from './prompt.ts';
+
+const facts = { mode: 'ask' as const, platform: 'linux', day: '2026-01-01' };
+const namesOf = async (folder: string) => (await promptParts({ ...facts, folder })).map(({ name }) => name);
+
+test('CX4 AGENTS.md and CLAUDE.md are read from the folder up to the root of its repository, the nearest last; nothing above it', async () => {
+  const outside = temporaryFolder();
+  const root = join(outside, 'repository');
+  const folder = join(root, 'packages', 'app');
+  mkdirSync(folder, { recursive: true });
+  mkdirSync(join(root, '.git'));
+  writeFileSync(join(outside, 'AGENTS.md'), 'of a stranger');
+  writeFileSync(join(root, 'AGENTS.md'), 'of the root');
+  writeFileSync(join(root, 'CLAUDE.md'), 'also of the root');
+  writeFileSync(join(root, 'packages', 'CLAUDE.md'), 'of the packages');
+  writeFileSync(join(folder, 'AGENTS.md'), 'of the app');
+  writeFileSync(join(folder, 'CLAUDE.md'), 'of the app');
+  expect(await namesOf(folder)).toEqual([
+    'base',
+    'environment',
+    '../../AGENTS.md',
+    '../../CLAUDE.md',
+    '../CLAUDE.md',
+    'AGENTS.md',
+    'mode',
+  ]);
+  const text = promptText(await promptParts({ ...facts, folder }));
+  expect(text).not.toContain('of a stranger');
+  expect(text.indexOf('of the root')).toBeLessThan(text.indexOf('of the app'));
+});
+
+test('CX4 outside a repository only the folder itself counts; what is empty, a folder, or too long is no hindrance', async () => {
+  const outside = temporaryFolder();
+  const folder = join(outside, 'app');
+  mkdirSync(join(folder, 'CLAUDE.md'), { recursive: true });
+  writeFileSync(join(outside, 'AGENTS.md'), 'above');
+  writeFileSync(join(folder, 'AGENTS.md'), 'x'.repeat(200_000));
+  const parts = await promptParts({ ...facts, folder });
+  expect(parts.map(({ name }) => name)).toEqual(['base', 'environment', 'AGENTS.md', 'mode']);
+  expect(parts[2]?.text).toContain('The rest of this file is left out');
+  expect(parts[2]?.text.length).toBeLessThan(70_000);
+  writeFileSync(join(folder, 'AGENTS.md'), ' \n');
+  expect(await namesOf(folder)).toEqual(['base', 'environment', 'mode']);
+});
+
+test('CX4 a change of the instructions is in the next request, also within a turn', async () => {
+  const folder = temporaryFolder();
+  const instructions = join(folder, 'AGENTS.md');
+  writeFileSync(instructions, 'Use tabs.');
+  const look = fakeTool('look', {
+    run: () => {
+      writeFileSync(instructions, 'Use spaces.');
+      return Promise.resolve('looked');
+    },
+  });
+  const made = await agentOn([calls('look'), says('done'), says('again')], { folder, tools: [look] });
+  await made.submit('go');
+  await made.until(ended());
+  rmSync(instructions);
+  await made.submit('go');
+  await made.until(ended(2));
+  const [first, second, third] = made.model.requests.map(({ system }) => system);
+  expect(first).toContain('Use tabs.');
+  expect(second).toContain('Use spaces.');
+  expect(third).not.toContain('Use ');
+});
+
+test('CX17 the prompt asks for no narration before calls and for faithful reports; each mode says what it is', async () => {
+  const text = promptText(await promptParts({ ...facts, folder: temporaryFolder() }));
+  expect(text).toContain('Do not narrate before tool calls');
+  expect(text).toContain('Report outcomes, errors and blockers faithfully');
+  for (const mode of ['ask', 'plan', 'auto'] as const)
+    expect(promptText(await promptParts({ ...facts, mode, folder: '/' }))).toContain(`Mode: ${mode}.`);
+});
