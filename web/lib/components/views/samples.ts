@@ -292,6 +292,24 @@ export const models: readonly ModelChoice[] = [
   { name: 'openai/gpt', label: 'GPT', available: false, reason: 'Set OPENAI_API_KEY to use it.' },
 ];
 
+/** A hundred and fifty turns: what paging and the place in a long conversation are looked at with. */
+export const long = fold([
+  ...created,
+  ...Array.from({ length: 150 }, (_, place): Draft[] => {
+    const number = place + 1;
+    const turnId = `trn_${number}` as TurnId;
+    return [
+      ...input(number, `Question ${number}`),
+      { type: 'turn.started', turnId },
+      ...stepStart(number, [number], turnId),
+      ...say(number, number, `Answer ${number}. ${'It goes on for a while. '.repeat((number % 7) * 6)}`),
+      { ...replied(number), stop: 'end' } as Draft,
+      stepEnd(number),
+      { type: 'turn.ended', turnId, outcome: 'completed' },
+    ];
+  }).flat(),
+]);
+
 let count = 0;
 function summary(title: string, more: Partial<SessionSummary> = {}): SessionSummary {
   count += 1;
@@ -317,7 +335,7 @@ function summary(title: string, more: Partial<SessionSummary> = {}): SessionSumm
 }
 const request = { tool: 'bash', title: 'Run', reason: 'Commands ask in this session.', preview: null };
 const clean = 'rm -rf build && npm run build';
-const long =
+const leftovers =
   'find . -name "*.orig" -not -path "./node_modules/*" -print0 | xargs -0 rm -f && git status --short && git add -A && git commit -m "Remove leftovers of the merge" && git log --oneline -3';
 
 export const needsYou: readonly SessionSummary[] = [
@@ -345,10 +363,10 @@ export const needsYou: readonly SessionSummary[] = [
         ...request,
         approvalId: 'apr_2' as ApprovalId,
         at: now - 180_000,
-        target: long,
-        arguments: { command: long },
+        target: leftovers,
+        arguments: { command: leftovers },
         caution: true,
-        rulePattern: long,
+        rulePattern: leftovers,
       },
     ],
   }),
