@@ -1,10 +1,16 @@
 /** `alcove`: serves in the foreground until it is told to end. Starting again while it runs opens the running one. */
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import { messageOf, systemCode } from '../base/errors.ts';
 import { Daemon, HomeBusyError } from '../daemon.ts';
 import { hasDisplay, invitation, openBrowser } from './invitation.ts';
-import { Running } from './running.ts';
+import { NotRunningError, Running } from './running.ts';
 import type { Surroundings } from './surroundings.ts';
 import { UsageError } from './usage-error.ts';
+
+/** How long a daemon may take from its home's lock to its first answer (a slow disk, many sessions to recover), or from its last to the lock's end. */
+const elsewhereMs = 20_000;
+const lookAgainMs = 100;
 
 export async function serve(around: Surroundings, options: { port: unknown; open: boolean }): Promise<number> {
   const port = Number(options.port);
@@ -12,15 +18,11 @@ export async function serve(around: Surroundings, options: { port: unknown; open
     throw new UsageError('--port takes a number from 0 to 65535.');
   // Before anything is printed: a signal that comes from here on ends everything in order.
   const told = toldToEnd();
-  let daemon: Daemon;
+  const found = await startOrFind(around, port, told);
+  if (found === null) return 0;
+  if (found instanceof Running) return openRunning(around, found, options.open);
   try {
-    daemon = await Daemon.start({ ...around, port });
-  } catch (error) {
-    if (error instanceof HomeBusyError) return openRunning(around, options.open);
-    throw refusal(error, around.home);
-  }
-  try {
-    const { server, problems } = daemon;
+    const { server, problems } = found;
     for (const problem of problems) process.stderr.write(`alcove: ${problem}\n`);
     const running = await Running.find(around.home);
     const pairing = await running.call('pairing.create', {});
@@ -29,15 +31,35 @@ export async function serve(around: Surroundings, options: { port: unknown; open
     process.stdout.write(`\nTools run with your own rights; there is no sandbox. Changes and commands ask first.\n`);
     if (options.open && hasDisplay(around.environment, process.platform))
       await openBrowser(pairing.link, around.home, process.platform);
-    await told;
+    await aborted(told);
   } finally {
-    await daemon.close();
+    await found.close();
   }
   return 0;
 }
 
-async function openRunning(around: Surroundings, open: boolean): Promise<number> {
-  const running = await Running.find(around.home);
+/** The home's daemon: ours, or the one that has it. One that just starts or ends does not answer yet, or no more. Null where we are told to end. */
+async function startOrFind(around: Surroundings, port: number, told: AbortSignal): Promise<Daemon | Running | null> {
+  const deadline = performance.now() + elsewhereMs;
+  while (!told.aborted) {
+    try {
+      return await Daemon.start({ ...around, port });
+    } catch (error) {
+      if (!(error instanceof HomeBusyError)) throw refusal(error, around.home);
+      const running = await Running.find(around.home).catch((unanswered: unknown) => {
+        if (!(unanswered instanceof NotRunningError)) throw unanswered;
+        return null;
+      });
+      if (running !== null) return running;
+      if (performance.now() > deadline)
+        throw new Error(`${error.message} It does not answer. End it, then start again.`);
+    }
+    await delay(lookAgainMs, undefined, { signal: told }).catch(() => undefined);
+  }
+  return null;
+}
+
+async function openRunning(around: Surroundings, running: Running, open: boolean): Promise<number> {
   const pairing = await running.call('pairing.create', {});
   process.stdout.write(`Alcove runs already.\n\n${invitation(running.port, pairing, { qr: false })}\n`);
   if (open && hasDisplay(around.environment, process.platform))
@@ -45,10 +67,15 @@ async function openRunning(around: Surroundings, open: boolean): Promise<number>
   return 0;
 }
 
-function toldToEnd(): Promise<void> {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve());
-  });
+/** The listeners stay: a second signal, which a terminal and npm both send, must not cut the orderly end short. */
+function toldToEnd(): AbortSignal {
+  const told = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => told.abort());
+  return told.signal;
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort');
 }
 
 /** What the system says of a home that cannot be used, as a sentence with the next step. */
