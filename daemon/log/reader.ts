@@ -161,6 +161,11 @@ export async function openLog(path: string, limits: ReadLimits = {}): Promise<{ 
     if (form === 'framed' && start.equals(zstdMagic)) {
       throw new LogError('wrong_form', `${path} was compressed by another program: decompress it and name it .jsonl`);
     }
+    // A crash leaves the beginning of a frame, or zeros where nothing was written; anything else, with no frame in it, never was a log.
+    const begun = framed || start.length < frameMagic.length || start.every((byte) => byte === 0);
+    if (form === 'framed' && !begun && (await nextHeader(bytes, 1)) === null) {
+      throw new LogError('wrong_form', `${path} is no log: it neither begins with a frame nor holds one.`);
+    }
     return { form, bytes };
   } catch (error) {
     await bytes.close();
