@@ -30,7 +30,11 @@ test('PM12: a person pairs by the link, and no code or token stays in the addres
   expect(await newcomer.page.evaluate(() => history.length)).toBeLessThanOrEqual(2);
 });
 
-test('UI1: a person opens a folder, starts a session and reads the answer', async ({ app, provider, folder }) => {
+test('UI1 CX4: a person opens a folder, starts a session and reads the answer; AGENTS.md was in the prompt', async ({
+  app,
+  provider,
+  folder,
+}) => {
   provider.enqueue(chatReply({ text: ['Roses, ferns', ' and moss.'] }));
   await app.say('What grows here?');
   await app.sees('What grows here?');

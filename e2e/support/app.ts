@@ -55,9 +55,9 @@ export class App {
     if (this.phone) await this.page.getByRole('button', { name: /^(Send|Steer)$/ }).click();
     else await this.composer.press('Enter');
     // Sent: the field is empty again, or a request has taken its place.
-    await expect
-      .poll(async () => (await this.composer.count()) === 0 || (await this.composer.inputValue()) === '')
-      .toBe(true);
+    const texts = () =>
+      this.composer.evaluateAll((fields) => fields.map((field) => (field as HTMLTextAreaElement).value));
+    await expect.poll(async () => (await texts()).join('')).toBe('');
   }
 
   /** Stands in the conversation, once. */
