@@ -30,7 +30,7 @@ test('PM12: a person pairs by the link, and no code or token stays in the addres
   expect(await newcomer.page.evaluate(() => history.length)).toBeLessThanOrEqual(2);
 });
 
-test('UI1 CX4: a person opens a folder, starts a session and reads the answer; AGENTS.md was in the prompt', async ({
+test('UI1 CX4 CX17: a person opens a folder, starts a session and reads the answer; AGENTS.md was in the prompt', async ({
   app,
   provider,
   folder,
@@ -44,6 +44,7 @@ test('UI1 CX4: a person opens a folder, starts a session and reads the answer; A
   const system = request?.body.messages.find((message) => message.role === 'system')?.content;
   expect(system).toContain('Speak of plants by their common names.');
   expect(system).toContain(folder);
+  expect(system).toMatch(/not narrate before tool calls[\s\S]*faithfully/);
 });
 
 test('PM18: a person reads that there is no sandbox before the first session', async ({ app }) => {
