@@ -13,5 +13,6 @@
   var named = choice === 'dark' || choice === 'light';
   var root = document.documentElement;
   root.dataset.theme = named ? choice : systemDark ? 'dark' : 'light';
-  if (choice === 'contrast' || (!named && matchMedia('(prefers-contrast: more)').matches)) root.dataset.contrast = 'more';
+  if (choice === 'contrast' || (!named && matchMedia('(prefers-contrast: more)').matches))
+    root.dataset.contrast = 'more';
 })();
