@@ -370,7 +370,7 @@ export class Agents {
     else this.#foreign.add(sessionId);
     if (owner === null && summary.problem === null && (summary.driver !== 'idle' || unclean)) {
       await this.#open(sessionId).catch((error: unknown) => this.#options.fault(error));
-    } else this.#options.changed(summary);
+    } else if (summary.seq > 0 || summary.problem !== null) this.#options.changed(summary);
   }
 
   async #withProcesses(): Promise<SessionId[]> {

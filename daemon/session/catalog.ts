@@ -162,7 +162,8 @@ export class Catalog {
         problem,
         owner,
       });
-      this.put(summary, size, conversation.session?.deleted ?? false);
+      // A log without an event is what a crash left of a session that never began, or one that begins just now.
+      this.put(summary, size, conversation.session?.deleted ?? problem === null);
       return { summary, project: conversation.session?.project ?? null };
     } catch (error) {
       const summary = unreadable(sessionId, messageOf(error));
