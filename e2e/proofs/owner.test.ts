@@ -2,10 +2,12 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { SessionId } from '#protocol/values/ids.ts';
 import { chatReply } from '../../daemon/testing/openai-server.ts';
 import { processStartTime } from '../../daemon/base/process-table.ts';
+import { newCommandId } from '../support/daemon.ts';
 import { gate } from '../support/gate.ts';
-import { callsOf, House, lives, report, soundFold, unfinished } from './house.ts';
+import { callsOf, House, lives, report, say, soundFold, spoken, unfinished } from './house.ts';
 
 /** `alcove --port 0 --no-open` besides the house's own daemon. */
 const another = (house: House) => house.alcove(['--port', '0', '--no-open']);
@@ -104,7 +106,7 @@ describe('what a killed daemon leaves', () => {
       'a journal beside the lock',
       (house: House) => writeFileSync(join(house.home, 'locks', 'home-journal'), 'not a journal'),
     ],
-  ] satisfies [string, (house: House) => unknown][])(
+  ] as [string, (house: House) => void | Promise<void>][])(
     'RT18 C05 C06: never keeps the next from starting: %s',
     async (_, leave) => {
       const house = await started(await House.open());
@@ -256,6 +258,26 @@ describe('a home', () => {
     await house.submit(good, 'Still there?');
     expect(await again.turnEnded(2)).toBe('completed');
   });
+});
+
+it('RT8 RT30: a log that a kill left empty is no session: it is not listed, and the command that was not answered makes it', async () => {
+  const house = await started(await House.open());
+  const { provider, daemon } = house;
+  const projectId = await house.project();
+  await daemon.kill();
+  const commandId = newCommandId();
+  const sessionId = `ses_${commandId}` as SessionId;
+  writeFileSync(house.log(sessionId), '');
+  await daemon.start();
+  expect(await rows(house)).toEqual([]);
+  provider.enqueue(chatReply({ text: 'Begun.' }));
+  const create = { commandId, sessionId, projectId, input: say('Begin.') };
+  const answer = await daemon.call('session.create', create);
+  expect(await daemon.call('session.create', create)).toEqual(answer);
+  expect(await (await house.follow(sessionId)).turnEnded()).toBe('completed');
+  expect((await rows(house)).map((row) => row.title)).toEqual(['Begin.']);
+  expect(spoken(await provider.request(1))).toEqual(['user: Begin.']);
+  soundFold(await house.events(sessionId));
 });
 
 it('RT20: clients that go away in mid-turn change nothing: the turn goes on, and who comes back finds all of it', async () => {
