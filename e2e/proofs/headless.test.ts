@@ -1,8 +1,8 @@
 /** `alcove run`, as a script runs it: what it prints, what it leaves in its log, how it exits, and how it and a daemon on one home get along. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdir, readdir, realpath, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, realpath, symlink, writeFile } from 'node:fs/promises';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { SessionId } from '#protocol/values/ids.ts';
 import { chatReply, errorReply, type ChatReply, type RecordedRequest } from '../../daemon/testing/openai-server.ts';
@@ -259,6 +259,32 @@ describe('what a run takes', () => {
     closed.open();
     expect(await first.ended()).toMatchObject({ code: 0 });
     expect(house.provider.requests).toHaveLength(1);
+  });
+
+  it('C03 RT19: --session on a log of the home, by whatever path, is the session that the daemon has, and refused while it has it', async () => {
+    const house = await House.open();
+    const { daemon, provider } = house;
+    await daemon.start();
+    provider.enqueue(unfinished(chatReply({ text: 'In the app.' })), chatReply({ text: 'In a terminal.' }));
+    const sessionId = await house.session('ask', 'Talk.');
+    const follower = await house.follow(sessionId);
+    await follower.client.when(() => (follower.text === 'In the app.' ? true : undefined));
+    await symlink(house.log(sessionId), join(house.folder, 'link.jsonl.zst'));
+    for (const file of [
+      house.log(sessionId),
+      '../home/sessions/../sessions/' + basename(house.log(sessionId)),
+      'link.jsonl.zst',
+    ]) {
+      const refused = await house.alcove(['run', 'Talk too.', '--session', file]).ended();
+      expect(refused).toMatchObject({ code: 1, stdout: '' });
+      expect(refused.stderr).toContain(`the daemon (process ${daemon.pid})`);
+    }
+    await daemon.stop();
+    const after = await house.alcove(['run', 'Talk now.', '--session', 'link.jsonl.zst']).ended();
+    expect(after).toMatchObject({ code: 0, stdout: 'In a terminal.\n' });
+    expect(spoken(await provider.request(2))).toEqual(['user: Talk.', 'assistant: In the app.', 'user: Talk now.']);
+    await daemon.start();
+    expect(await house.row(sessionId)).toMatchObject({ lastOutcome: 'completed', problem: null, owner: null });
   });
 
   it('AP1: --cwd works in that folder, under its real name', async () => {
