@@ -537,7 +537,7 @@ describe('a provider that fails', () => {
 
   test('RT17 without Retry-After the wait grows; a wait longer than the longest fails at once', async () => {
     const broke: Action = { type: 'fail', failure: { code: 'provider_failed', message: 'x' } };
-    const made = await agentOn([[broke], [{ ...broke, retryAfterMs: 3_600_000 } as Action]]);
+    const made = await agentOn([[broke], [{ ...broke, retryAfterMs: 3_600_000 }]]);
     await made.submit('go');
     const conversation = await made.until(ended());
     const [retry, ...more] = conversation.turns[0]?.steps[0]?.retries ?? [];
@@ -548,7 +548,7 @@ describe('a provider that fails', () => {
   });
 
   test('is not asked again once something was said: a person decides (RT17)', async () => {
-    const made = await agentOn([[...says('half'), { ...broken, retryable: true } as Action]]);
+    const made = await agentOn([[...says('half'), { ...broken, retryable: true }]]);
     await made.submit('go');
     const conversation = await made.until(ended());
     expect(conversation.turns[0]).toMatchObject({
@@ -577,7 +577,6 @@ describe('a provider that fails', () => {
 
   test('an adapter that breaks its contract fails its step, not the session', async () => {
     const thrower = {
-      // eslint-disable-next-line require-yield
       async *stream(): AsyncGenerator<never> {
         await Promise.resolve();
         throw new TypeError('oops');
@@ -1101,7 +1100,7 @@ describe('closing the agent', () => {
 
   test('a session as long as an index reaches is driven on its whole history', async () => {
     const replies = 60;
-    const long = `${'leaf '.repeat(800)}`;
+    const long = 'leaf '.repeat(800);
     const made = await agentOn(() => says(long));
     for (let turn = 1; turn <= replies; turn += 1) {
       await made.submit(`message ${turn}`);

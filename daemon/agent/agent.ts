@@ -140,7 +140,7 @@ export class Agent {
     command: CommandMark,
   ): Promise<number> {
     const parts = await this.#stored(input.parts);
-    let isNew = false;
+    let isNew = false as boolean;
     const seq = await this.#command(command, () => {
       isNew = true;
       return decideSubmit({ ...input, parts, inputId: command.id }, command);

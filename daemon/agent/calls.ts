@@ -52,7 +52,7 @@ export async function runCalls(ports: CallPorts, stepId: StepId, signal: AbortSi
     // Looked at again from the top after each group: what ran may have changed what the next would do, and so its verdict.
     // All have come to their end before one's failure goes on: nothing may write behind the closing of the step.
     const looked = await Promise.allSettled(looks.map((bound) => execute(ports, bound.call, bound.prepared, signal)));
-    for (const one of looked) if (one.status === 'rejected') throw one.reason;
+    for (const one of looked) if (one.status === 'rejected') throw one.reason as Error;
   }
 }
 

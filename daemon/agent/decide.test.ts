@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Conversation } from '#protocol/conversation/conversation.ts';
 import { reduce } from '#protocol/conversation/reduce.ts';
-import type { Draft, KnownEvent } from '#protocol/event.ts';
+import type { Draft } from '#protocol/event.ts';
 import { LogBuilder } from '#protocol/testing/log-builder.ts';
 import type { ApprovalId, CommandId } from '#protocol/values/ids.ts';
 import { decideAnswer, decideConfigure, decideNext, repeated, type NextOptions } from './decide.ts';
@@ -19,7 +19,7 @@ const answered = () => begun().asks('go').turn().step().says(['hi']).replies().e
 function decided(conversation: Conversation, more: Partial<NextOptions> = {}) {
   const { events, next } = decideNext(conversation, { ...options, ...more });
   let after = conversation;
-  for (const draft of events) after = reduce(after, { seq: after.seq + 1, at: after.at, ...draft } as KnownEvent);
+  for (const draft of events) after = reduce(after, { seq: after.seq + 1, at: after.at, ...draft });
   expect(after.anomalies).toEqual([]);
   return {
     kinds: events.map(({ type }) => type),

@@ -151,7 +151,7 @@ export class Catalog {
     const { size } = await stat(place.log);
     const history = await History.open(place.log);
     try {
-      let problem: string | null = null;
+      let problem = null as string | null;
       const { conversation } = await history.fold(await history.baseBefore(Infinity), (damage) => {
         problem ??= damage.torn ? null : `Its log is damaged at bytes ${damage.from} to ${damage.to}: ${damage.reason}`;
       });

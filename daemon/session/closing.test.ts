@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { emptyConversation, type Conversation } from '#protocol/conversation/conversation.ts';
 import { atRest, openWork } from '#protocol/conversation/open.ts';
 import { reduce } from '#protocol/conversation/reduce.ts';
-import type { KnownEvent, SessionEvent } from '#protocol/event.ts';
+import type { SessionEvent } from '#protocol/event.ts';
 import { LogBuilder } from '#protocol/testing/log-builder.ts';
 import { Context } from '../agent/context.ts';
 import type { HomePaths } from '../base/files.ts';
@@ -28,7 +28,7 @@ const causes: Cause[] = ['crash', 'shutdown', 'abort', 'fork', 'fault'];
 function close(conversation: Conversation, cause: Cause): Conversation {
   let closed = conversation;
   for (const draft of closeOpenWork(conversation, cause))
-    closed = reduce(closed, { seq: closed.seq + 1, at: closed.at, ...draft } as KnownEvent);
+    closed = reduce(closed, { seq: closed.seq + 1, at: closed.at, ...draft });
   return closed;
 }
 

@@ -191,15 +191,15 @@ export class History {
   /** Every stored event from the first up to a seq. Rejects with `read_only` where one of them cannot be read. */
   async *whole(upTo: number): AsyncGenerator<StoredEvent> {
     let last = 0;
-    let damage: Damage | null = null;
-    const damaged = (found: Damage) => void (damage ??= found);
-    for await (const stored of this.stored(start, 0, upTo, damaged)) {
+    const damages: Damage[] = [];
+    for await (const stored of this.stored(start, 0, upTo, (damage) => void damages.push(damage))) {
       if (stored.event.seq !== last + 1) break;
       last = stored.event.seq;
       yield stored;
     }
     if (last >= upTo) return;
-    throw damage === null
+    const [damage] = damages;
+    throw damage === undefined
       ? new RequestError('conflict', `This session has no event ${upTo}.`)
       : new RequestError('read_only', unreadable(last, damage));
   }

@@ -407,15 +407,15 @@ test('hydrating beside writes loses nothing', async () => {
   const opened = await reopen(made);
   expect(isWhole(opened.conversation)).toBe(false);
   const writes: Promise<number>[] = [];
-  let writing = true;
+  const hydrated = new AbortController();
   const writer = (async () => {
-    for (let count = 0; writing; count += 1) {
+    for (let count = 0; !hydrated.signal.aborted; count += 1) {
       writes.push(opened.append([titled(`during ${count}`)]));
       await new Promise((resolve) => setImmediate(resolve));
     }
   })();
   await Promise.all([opened.hydrate(), opened.hydrate()]);
-  writing = false;
+  hydrated.abort();
   await writer;
   await Promise.all(writes);
   expect(isWhole(opened.conversation)).toBe(true);
