@@ -389,6 +389,50 @@ it('RT19 RT20 C03: beside a daemon on the same home a run is listed as running i
   expect(eventsIn(run.stdout)).toEqual((await house.events(sessionId)).slice(0, eventsIn(run.stdout).length));
 });
 
+it('RT4 RT24: a run that is killed in a command is closed by the daemon on its home, and no process is left', async () => {
+  const house = await House.open();
+  const { daemon, provider } = house;
+  await daemon.start();
+  const page = await house.connect();
+  provider.enqueue(chatReply({ calls: [call('bash work.sh killed')] }), chatReply({ text: 'I see.' }));
+  const run = house.alcove(['run', 'Work.', '--mode', 'auto', '--json']);
+  await run.printed('tick');
+  const sessionId = sessionIn(run);
+  const pids = [house.pid('near-killed.pid'), house.pid('far-killed.pid')];
+  // Listed as running in a terminal, before it is killed.
+  expect(await house.row(sessionId)).toMatchObject({ state: 'running' });
+  run.child.kill('SIGKILL');
+  await run.ended();
+  await page.notice(({ topic, session }) => topic === 'session' && session.state === 'interrupted');
+  expect(pids.map(lives)).toEqual([false, false]);
+  const conversation = soundFold(await house.events(sessionId));
+  expect(callsOf(conversation).map((one) => one.outcome)).toEqual(['interrupted']);
+  const again = await house.follow(sessionId);
+  await house.submit(sessionId, 'What happened?');
+  expect(await again.turnEnded(2)).toBe('completed');
+  expect(spoken(await provider.request(2))[2]).toMatch(/^tool c00000001: Interrupted/);
+  expect(house.read('runs-killed.txt')).toBe('killed\n');
+});
+
+it('RT4 RT24: a run that is killed in a command is closed by the next run on its file, and no process is left', async () => {
+  const house = await House.open();
+  house.provider.enqueue(chatReply({ calls: [call('bash work.sh killed')] }), chatReply({ text: 'I see.' }));
+  const first = house.alcove(['run', 'Work.', '--mode', 'auto', '--json', '--session', 'kept.jsonl']);
+  await first.printed('tick');
+  const pids = [house.pid('near-killed.pid'), house.pid('far-killed.pid')];
+  first.child.kill('SIGKILL');
+  await first.ended();
+  const second = await house.alcove(['run', 'What happened?', '--session', 'kept.jsonl']).ended();
+  expect(second).toMatchObject({ code: 0, stdout: 'I see.\n' });
+  expect(pids.map(lives)).toEqual([false, false]);
+  expect(spoken(await house.provider.request(2))[2]).toMatch(/^tool c00000001: Interrupted/);
+  expect(soundFold(eventsIn(house.read('kept.jsonl'))).turns.map((turn) => turn.outcome)).toEqual([
+    'interrupted',
+    'completed',
+  ]);
+  expect(house.read('runs-killed.txt')).toBe('killed\n');
+});
+
 function sessionIn(run: Run): SessionId {
   const [created] = eventsIn(run.stdout.slice(0, run.stdout.indexOf('\n'))) as { sessionId?: SessionId }[];
   if (created?.sessionId === undefined) throw new Error('the first line should be session.created');
