@@ -47,7 +47,9 @@ export const envelope = z.object({
 });
 export type Envelope = z.infer<typeof envelope>;
 
-export type EventFields<Kind extends EventKind> = z.infer<(typeof eventSchemas)[Kind]>;
+/** A kind without fields of its own adds nothing (zod infers an object that admits no key at all, not even the envelope's). */
+export type EventFields<Kind extends EventKind> = string extends keyof Inferred<Kind> ? unknown : Inferred<Kind>;
+type Inferred<Kind extends EventKind> = z.infer<(typeof eventSchemas)[Kind]>;
 export type EventOf<Kind extends EventKind> = Kind extends EventKind
   ? Envelope & { type: Kind } & EventFields<Kind>
   : never;

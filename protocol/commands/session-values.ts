@@ -11,9 +11,9 @@ import { turnOutcome } from '../values/outcome.ts';
 
 /** Made by the daemon's fold and folded on by the page: trusted inside the authenticated socket, so only its shape is looked at. */
 export const conversation = z.custom<Conversation>(
-  (value) => typeof value === 'object' && value !== null && 'seq' in value,
+  (value: unknown) => typeof value === 'object' && value !== null && 'seq' in value,
 );
-export const condensedEvents = z.custom<SessionEvent[]>((value) => Array.isArray(value));
+export const condensedEvents = z.custom<SessionEvent[]>((value: unknown) => Array.isArray(value));
 
 /** What the driver of a session does just now. */
 export const driverState = z.enum(['idle', 'running', 'pausing', 'paused', 'aborting']);

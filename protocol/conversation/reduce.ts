@@ -8,7 +8,7 @@
  */
 import { isKnown, type EventKind, type EventOf, type KnownEvent, type SessionEvent } from '../event.ts';
 import { plainText } from '../values/content.ts';
-import { addUsage } from '../values/usage.ts';
+import { addUsage, noUsage, type Usage } from '../values/usage.ts';
 import {
   commandMemoryMs,
   maxAnomalies,
@@ -132,7 +132,7 @@ const reducers: { [Kind in EventKind]: (conversation: Conversation, event: Event
       steps: [],
       omittedSteps: 0,
       step: null,
-      usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0, steps: 0, unknownSteps: 0 },
+      usage: noUsage,
       cost: 0,
       unknownCost: 0,
       calls: 0,
@@ -197,9 +197,8 @@ const reducers: { [Kind in EventKind]: (conversation: Conversation, event: Event
               ...step,
               retries: [...step.retries, { attempt: e.attempt, at: e.at, delayMs: e.delayMs, reason: e.reason }],
             },
-      {},
-      (turn) => ({ ...turn, usage: addUsage(turn.usage, e.usage) }),
-      { usage: addUsage(c.usage, e.usage) },
+      spend(c, e.usage, null),
+      (turn) => ({ ...turn, ...spend(turn, e.usage, null) }),
     ),
   'step.replied': (c, e) =>
     withStep(
@@ -212,18 +211,8 @@ const reducers: { [Kind in EventKind]: (conversation: Conversation, event: Event
               ...step,
               reply: { stop: e.stop, usage: e.usage, cost: e.cost, firstTokenMs: e.firstTokenMs, totalMs: e.totalMs },
             },
-      {},
-      (turn) => ({
-        ...turn,
-        usage: addUsage(turn.usage, e.usage),
-        cost: turn.cost + (e.cost ?? 0),
-        unknownCost: turn.unknownCost + (e.cost === null ? 1 : 0),
-      }),
-      {
-        usage: addUsage(c.usage, e.usage),
-        cost: c.cost + (e.cost ?? 0),
-        unknownCost: c.unknownCost + (e.cost === null ? 1 : 0),
-      },
+      spend(c, e.usage, e.cost),
+      (turn) => ({ ...turn, ...spend(turn, e.usage, e.cost) }),
     ),
   'step.ended': (c, e) => {
     const turn = c.active;
@@ -234,18 +223,10 @@ const reducers: { [Kind in EventKind]: (conversation: Conversation, event: Event
     const call = step.calls.find((one) => one.state !== 'ended');
     if (call !== undefined) return `call ${call.callId} has no end`;
     const closed: Step = { ...step, endedAt: e.at, endedSeq: e.seq, outcome: e.outcome, failure: e.failure ?? null };
+    const ended: Turn = { ...turn, step: null, steps: [...turn.steps, closed] };
     // A reply that never completed counts here, once: its usage where it came, else as unknown.
-    const counted = step.reply !== null || e.usage === undefined;
-    return {
-      ...c,
-      usage: counted ? c.usage : addUsage(c.usage, e.usage ?? null),
-      active: {
-        ...turn,
-        step: null,
-        steps: [...turn.steps, closed],
-        usage: counted ? turn.usage : addUsage(turn.usage, e.usage ?? null),
-      },
-    };
+    if (step.reply !== null || e.usage === undefined) return { ...c, active: ended };
+    return { ...c, ...spend(c, e.usage, null), active: { ...ended, ...spend(turn, e.usage, null) } };
   },
 
   'part.started': (c, e) =>
@@ -270,8 +251,6 @@ const reducers: { [Kind in EventKind]: (conversation: Conversation, event: Event
                 },
               ],
             },
-      {},
-      undefined,
       { counts: { ...c.counts, parts: c.counts.parts + 1 } },
     ),
   'part.delta': (c, e) => withPart(c, e.partId, (part) => ({ ...part, text: part.text + e.text })),
@@ -311,9 +290,8 @@ const reducers: { [Kind in EventKind]: (conversation: Conversation, event: Event
         };
         return { ...step, calls: [...step.calls, call] };
       },
-      {},
-      (turn) => ({ ...turn, calls: turn.calls + 1 }),
       { counts: { ...c.counts, calls: c.counts.calls + 1 } },
+      (turn) => ({ ...turn, calls: turn.calls + 1 }),
     ),
   'tool-call.started': (c, e) =>
     withCall(c, e.callId, 'running', (call) => ({ ...call, state: 'running', startedAt: e.at })),
@@ -480,15 +458,19 @@ function withStep(
   change: (step: Step) => Step | string,
   also: Partial<Conversation> = {},
   changeTurn: (turn: Turn) => Turn = (turn) => turn,
-  more: Partial<Conversation> = {},
 ): Folded {
   const turn = c.active;
   const step = turn?.step;
   if (!turn || !step || step.stepId !== stepId) return `step ${stepId} is not open`;
   const changed = change(step);
-  return typeof changed === 'string'
-    ? changed
-    : { ...c, ...also, ...more, active: changeTurn({ ...turn, step: changed }) };
+  return typeof changed === 'string' ? changed : { ...c, ...also, active: changeTurn({ ...turn, step: changed }) };
+}
+
+type Spending = Pick<Conversation, 'usage' | 'cost' | 'unknownCost'>;
+
+/** Adds one attempt to a turn's or the session's totals; null is what nobody told. */
+function spend({ usage, cost, unknownCost }: Spending, used: Usage | null, paid: number | null): Spending {
+  return { usage: addUsage(usage, used), cost: cost + (paid ?? 0), unknownCost: unknownCost + (paid === null ? 1 : 0) };
 }
 
 function withPart(c: Conversation, partId: string, change: (part: Part) => Part): Folded {

@@ -5,7 +5,7 @@ export type JsonValue = string | number | boolean | null | JsonValue[] | { [key:
 export type JsonObject = { [key: string]: JsonValue };
 
 export const jsonObject = z.custom<JsonObject>(
-  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value),
   {
     error: 'expected a JSON object',
   },
