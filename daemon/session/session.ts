@@ -457,8 +457,3 @@ export async function ownerOf(place: SessionPlace): Promise<string> {
     return 'another process';
   }
 }
-
-/** The folders that sessions in the home need. */
-export async function makeSessionFolders(folders: readonly string[]): Promise<void> {
-  for (const folder of folders) await makeOwnerOnlyFolder(folder);
-}
