@@ -291,7 +291,8 @@ describe('what a run takes', () => {
     const house = await House.open();
     await mkdir(join(house.folder, 'seeds'));
     house.provider.enqueue(chatReply({ calls: [call('pwd')] }), chatReply({ text: 'There.' }));
-    await house.alcove(['run', 'Where?', '--cwd', 'seeds', '--mode', 'auto']).ended();
+    const run = await house.alcove(['run', 'Where?', '--cwd', 'seeds', '--mode', 'auto']).ended();
+    expect(run).toMatchObject({ code: 0, stdout: 'There.\n' });
     const folder = await realpath(join(house.folder, 'seeds'));
     expect(lastResult(await house.provider.request(2))).toBe(`tool c00000001: ${folder}`);
     expect(JSON.stringify((await house.provider.request(1)).body.messages[0])).toContain(folder);
