@@ -17,7 +17,7 @@ import type { Draft, KnownEvent, SessionEvent } from '#protocol/event.ts';
 import type { BlobRef } from '#protocol/values/blob.ts';
 import type { Clock } from '../base/clock.ts';
 import { InvariantError, messageOf } from '../base/errors.ts';
-import { makeOwnerOnlyFolder, ownerOnlyFileMode, ownerOnlyFolderMode } from '../base/files.ts';
+import { ownerOnlyFileMode, ownerOnlyFolderMode } from '../base/files.ts';
 import { frameTargetBytes, recentEventCharacters } from '../base/limits.ts';
 import { acquireLock, type Lock } from '../base/lock.ts';
 import { encodeEvent } from '../log/codec.ts';
