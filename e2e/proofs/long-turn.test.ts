@@ -4,55 +4,13 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { prepend } from '#protocol/conversation/base.ts';
 import type { Conversation } from '#protocol/conversation/conversation.ts';
-import type { Draft, SessionEvent } from '#protocol/event.ts';
-import type { SessionId } from '#protocol/values/ids.ts';
-import { LogBuilder } from '#protocol/testing/log-builder.ts';
-import { systemClock } from '../../daemon/base/clock.ts';
-import { homePaths } from '../../daemon/base/files.ts';
-import { placeInHome } from '../../daemon/session/place.ts';
-import { Session } from '../../daemon/session/session.ts';
+import type { SessionEvent } from '#protocol/event.ts';
 import type { SocketClient } from '../../daemon/testing/socket-client.ts';
+import { longTurn, longTurnEvents, writeSession } from '../support/long-turn.ts';
 import { fold, House, report, soundFold } from './house.ts';
 
-const wanted = 20_000;
 const maxFirstScreen = 400_000;
 const maxPage = 200_000;
-
-/** A session at work since yesterday: one turn, hundreds of steps, each with a reply, two calls and their output. The turn rests between two steps. */
-function longTurn(): LogBuilder {
-  const log = new LogBuilder().session().asks('Work until it is done.').turn();
-  for (let step = 0; log.conversation.seq < wanted; step += 1) {
-    const says = Array.from({ length: 12 }, (_, place) => `Leaf ${step}.${place} was looked at and turned over. `);
-    log
-      .step(step === 0 ? [1] : [])
-      .says(says.slice(0, 4), 'reasoning')
-      .says(says)
-      .replies();
-    log.requests('read', { path: `notes-${step}.md` }, { title: 'Read', kind: 'read', target: `notes-${step}.md` });
-    log.requests('bash', { command: `make ${step}` }, { title: 'Run', kind: 'command', target: `make ${step}` });
-    log
-      .starts(2 * step + 1)
-      .ends(`# Notes ${step}\n${'Roses, ferns and moss. '.repeat(20)}`, 'completed', 2 * step + 1);
-    log.starts(2 * step + 2);
-    for (let line = 0; line < 12; line += 1) log.prints(`compiled leaf ${step}.${line}\n`, 2 * step + 2);
-    log.ends(`compiled leaf ${step}, all of it`, 'completed', 2 * step + 2).endsStep();
-  }
-  return log;
-}
-
-async function write(house: House, events: readonly SessionEvent[]): Promise<SessionId> {
-  const [created] = events as readonly (SessionEvent & { sessionId?: SessionId })[];
-  const sessionId = created?.sessionId;
-  if (sessionId === undefined) throw new Error('a log begins with session.created');
-  const place = placeInHome(homePaths(house.home), sessionId);
-  const session = await Session.create(place, { clock: systemClock, owner: 'the daemon', durability: 'kernel' });
-  for (let from = 0; from < events.length; from += 25) {
-    const drafts = events.slice(from, from + 25).map(({ seq: _, at: __, ...draft }) => draft as unknown as Draft);
-    await session.append(drafts);
-  }
-  await session.close();
-  return sessionId;
-}
 
 /** Bytes of every message of the socket, as they come. */
 function counted(client: SocketClient): () => number {
@@ -72,7 +30,7 @@ it.each(['as it was written', 'without its index'])(
     const house = await House.open();
     await house.daemon.start();
     await house.daemon.stop();
-    const sessionId = await write(house, longTurn().events);
+    const sessionId = await writeSession(house.home, longTurn().events);
     const sessions = join(house.home, 'sessions');
     if (state === 'without its index')
       for (const name of readdirSync(sessions)) if (name.endsWith('.index')) rmSync(join(sessions, name));
@@ -81,7 +39,7 @@ it.each(['as it was written', 'without its index'])(
     const startMs = Math.round(performance.now() - startedFrom);
     const events = await house.events(sessionId);
     const whole = soundFold(events);
-    expect(events.length).toBeGreaterThanOrEqual(wanted);
+    expect(events.length).toBeGreaterThanOrEqual(longTurnEvents);
     expect([whole.turns.length, whole.active?.outcome]).toEqual([0, null]);
 
     const client = await house.connect();
