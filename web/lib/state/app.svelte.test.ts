@@ -83,6 +83,17 @@ describe('the catalogue', () => {
     expect(names(app.catalog.sessions)).toEqual(['Session 1']);
   });
 
+  it('lists what a project holds that was removed when the page was opened, once it is added again', async () => {
+    const { app, socket } = await opened();
+    socket.notify('notice', { topic: 'projects', projects: [], offered: null });
+    const added = app.addProject('/home/kim/shop');
+    socket.answer(await socket.next('project.add'), { project });
+    await added;
+    socket.answer(await socket.next('session.list'), { sessions: [summaryOf(1)], next: null });
+    await settled();
+    expect(names(app.catalog.sessions)).toEqual(['Session 1']);
+  });
+
   it('what came to rest is unread until it is looked at, on this device', async () => {
     const visit = new TestApp();
     const now = visit.clock.now();

@@ -6,6 +6,7 @@
 import { SvelteMap } from 'svelte/reactivity';
 import { untrack } from 'svelte';
 import type { SessionSummary } from '#protocol/commands/session-values.ts';
+import { RequestError } from '#protocol/errors.ts';
 import type { Notice } from '#protocol/notices/notice.ts';
 import type { ProjectId, SessionId } from '#protocol/values/ids.ts';
 import type { Project } from '#protocol/values/project.ts';
@@ -158,8 +159,8 @@ export class CatalogState {
   hear(notice: Notice): void {
     switch (notice.topic) {
       case 'projects':
-        this.#projects = notice.projects;
         this.#offered = notice.offered;
+        this.#show(notice.projects);
         break;
       case 'session':
         this.#news.push(notice.session.sessionId);
@@ -173,8 +174,25 @@ export class CatalogState {
 
   /** The answer to adding or restoring a project, before the news of it. */
   addProject(project: Project): void {
-    if (!this.#projects.some((one) => one.projectId === project.projectId))
-      this.#projects = [...this.#projects, project];
+    if (!this.#projects.some((one) => one.projectId === project.projectId)) this.#show([...this.#projects, project]);
+  }
+
+  /** What a project holds was in no list while it was hidden. */
+  #show(projects: readonly Project[]): void {
+    const before = this.#projects;
+    this.#projects = projects;
+    if (!this.#loaded) return;
+    for (const { projectId } of projects)
+      if (!before.some((one) => one.projectId === projectId)) void this.#loadOf(projectId);
+  }
+
+  async #loadOf(projectId: ProjectId): Promise<void> {
+    try {
+      this.#add((await this.#needs.client.call('session.list', { projectId, limit: pageSize })).sessions);
+    } catch (error) {
+      // Lost meanwhile: the next connection loads everything.
+      if (!(error instanceof RequestError)) throw error;
+    }
   }
 
   #add(rows: readonly SessionSummary[]): void {
