@@ -25,6 +25,22 @@ test('US1: a person has three sessions; one runs, one waits, one is done, and th
   await expect(app.sidebar.getByRole('link', { name: /Be done\./ })).toBeVisible();
 });
 
+test('a project that was taken off the list is back, with its sessions, when the person undoes it', async ({
+  app,
+  provider,
+}) => {
+  provider.enqueue(chatReply({ text: 'Here to stay.' }));
+  await app.say('Stay in the list.');
+  await app.sees('Here to stay.');
+  await app.showSessions();
+  const row = app.page.getByRole('link', { name: /Stay in the list\./ });
+  await app.page.getByRole('button', { name: /^More about/ }).click();
+  await app.page.getByRole('menuitem', { name: 'Remove from the list' }).click();
+  await expect(row).toBeHidden();
+  await app.page.getByRole('button', { name: 'Undo' }).click();
+  await expect(row).toBeVisible();
+});
+
 test('RT30: a session whose log is damaged is listed with its error, and the others open', async ({
   app,
   daemon,
