@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Conversation } from '#protocol/conversation/conversation.ts';
+import { isKnown } from '#protocol/event.ts';
 import { fold } from '#protocol/testing/log-builder.ts';
 import type { ApprovalId } from '#protocol/values/ids.ts';
 import type { Item, ModelRequest } from '../llm/item.ts';
@@ -51,6 +52,12 @@ const personTexts = (request: ModelRequest | undefined): string[] =>
     item.type === 'person' ? item.parts.map((part) => (part.type === 'text' ? part.text : '<image>')) : [],
   );
 
+/** Some moments of the event loop later, none of which is a turn of its timers. */
+async function after(moments: number, act: () => Promise<unknown>): Promise<void> {
+  for (let moment = 0; moment < moments; moment += 1) await Promise.resolve();
+  await act();
+}
+
 /** X1: every call of a reply has exactly one result right behind it, in order. */
 function pairing(items: readonly Item[]): string {
   const owed: string[] = [];
@@ -93,29 +100,32 @@ describe('turns', () => {
     let open = 0;
     let most = 0;
     let sent = 0;
+    let claims = 0;
     const script = () => {
       most = Math.max(most, (open += 1));
       return says('ok');
     };
     const made = await agentOn(script, {
       options: {
-        published: (session, events) => {
+        published: (_, events) => {
           if (events.some((event) => event.type === 'step.replied')) open -= 1;
-          // Sent from within the turn's last writes: some before its end is decided, some after, some between.
-          for (const event of events) {
-            const moment = sent % 3 === 0 ? 'step.replied' : sent % 3 === 1 ? 'step.ended' : 'turn.ended';
-            if (event.type === moment && sent < rounds) send(session.seq);
-          }
+          for (const event of events)
+            if (isKnown(event) && event.type === 'input.claimed') claims += event.inputIds.length;
+          // One message is under way at a time, sent from within the turn's last writes and some moments later: before the turn's end is
+          // decided, after, and between, when nothing else waits.
+          const moment = (['step.replied', 'step.ended', 'turn.ended', 'step.ended'] as const)[sent % 4];
+          const now = claims === sent && sent < rounds && events.some((event) => event.type === moment);
+          if (now) void after(sent % 13, () => Promise.resolve(send()));
         },
       },
     });
     const acknowledged: Promise<number>[] = [];
-    const send = (_: number) => {
+    const send = () => {
       const number = (sent += 1);
       acknowledged.push(made.submit(`message ${number}`, number % 2 === 0 ? 'next-turn' : 'next-step'));
     };
-    send(0);
-    const conversation = await made.until((now) => sent >= rounds && now.inbox.length === 0 && now.active === null);
+    send();
+    const conversation = await made.until((now) => claims >= rounds && now.active === null);
     await Promise.all(acknowledged);
     const claimed = conversation.turns.flatMap((turn) => turn.steps.flatMap((step) => step.inputs));
     const texts = claimed.map((input) => (input.parts[0]?.type === 'text' ? input.parts[0].text : ''));
@@ -280,7 +290,10 @@ describe('pause', () => {
         tools: [held.tool],
         options: {
           published: (_, events) => {
-            if (events.some((event) => event.type === 'step.ended')) void made.agent.resume(made.ids.mark());
+            if (!events.some((event) => event.type === 'step.ended')) return;
+            // With another event to be written, its decision stands just before that of the pause.
+            if (round % 2 === 0) void made.session.append([{ type: 'todo.replaced', todos: [] }]);
+            void after(round % 10, () => made.agent.resume(made.ids.mark()));
           },
         },
       });

@@ -182,7 +182,7 @@ export class Agent {
         ? [{ type: 'turn.resumed', command, turnId: conversation.active.turnId }]
         : [],
     );
-    this.#driver.resume();
+    await this.#driver.resume();
     return seq;
   }
 

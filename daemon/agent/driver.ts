@@ -77,9 +77,11 @@ export class Driver {
     this.#signal('pause');
   }
 
-  resume(): void {
-    if (this.#state === 'pausing') this.#signal('resume');
-    else this.wake();
+  /** Goes on, also where the pause came to be written only after the person had taken it back. */
+  async resume(): Promise<void> {
+    if (this.#state === 'pausing') return this.#signal('resume');
+    await this.#takePauseBack();
+    this.wake();
   }
 
   /**
@@ -140,7 +142,11 @@ export class Driver {
       for (;;) {
         const now = await this.#next(signal);
         if (now.do === 'rest') {
-          if (now.paused && (await this.#resumedMeanwhile())) continue;
+          // A person took the pause back while it was being written. Looked at and told in one go: nobody resumes in between.
+          if (now.paused && this.#state === 'running') {
+            await this.#takePauseBack();
+            continue;
+          }
           if (now.paused) this.#signal('paused');
           // A wake during the decision asks for another look; a turn that rests paused is left only by resume, which clears the pause first.
           if (this.#woken && !now.paused) continue;
@@ -174,14 +180,12 @@ export class Driver {
     return result;
   }
 
-  /** A person took the pause back while it was being written. */
-  async #resumedMeanwhile(): Promise<boolean> {
-    if (this.#state !== 'running') return false;
+  async #takePauseBack(): Promise<void> {
+    if (this.#ports.session.conversation.active?.paused !== true) return;
     await this.#ports.session.transact(({ active }) => ({
       events: active?.paused === true ? [{ type: 'turn.resumed', turnId: active.turnId }] : [],
       result: undefined,
     }));
-    return true;
   }
 
   async #step(turnId: TurnId, stepId: StepId, signal: AbortSignal): Promise<void> {
@@ -263,7 +267,13 @@ export class Driver {
     const failure = typeof how === 'object' ? how : null;
     // What went wrong before a turn was begun has no turn to stand in.
     if (failure !== null && conversation.active === null)
-      return [{ type: 'warning.raised', code: 'storage', message: failure.message }];
+      return [
+        {
+          type: 'warning.raised',
+          code: failure.code === 'storage_failed' ? 'storage' : 'other',
+          message: failure.message,
+        },
+      ];
     const mark = how === 'abort' ? this.#abortMark : undefined;
     return closeOpenWork(conversation, typeof how === 'object' ? 'fault' : how, mark).map((event) => {
       if (event.type === 'turn.ended' && failure !== null) return { ...event, outcome: 'failed', failure };
