@@ -16,6 +16,7 @@ import { messageOf } from '../base/errors.ts';
 import { openOneShot, type OneShot } from '../one-shot.ts';
 import type { Surroundings } from './surroundings.ts';
 import { UsageError } from './usage-error.ts';
+import { visible } from './visible.ts';
 
 const exitCodes: Record<TurnOutcome, number> = { completed: 0, failed: 1, interrupted: 1, aborted: 130 };
 
@@ -144,7 +145,7 @@ async function finish(options: RunOptions, conversation: Conversation): Promise<
 function tell(event: SessionEvent): void {
   if (event.type === 'tool-call.requested') {
     const { title, target } = event['display'] as { title: string; target?: string };
-    process.stderr.write(`· ${title} ${target?.split('\n')[0] ?? ''}\n`);
+    process.stderr.write(visible(`· ${title} ${target?.split('\n')[0] ?? ''}\n`));
   }
   if (event.type === 'step.retried') {
     const { message } = event['reason'] as { message: string };
@@ -186,7 +187,7 @@ class Asker {
   async #ask(open: OpenApproval): Promise<void> {
     const shown = open.preview?.type === 'file-change' ? (open.preview.diff ?? open.target) : open.target;
     const session = open.caution ? '' : ', s allow for this run';
-    process.stderr.write(`\n${open.title}:\n${shown ?? JSON.stringify(open.arguments)}\n${open.reason}\n`);
+    process.stderr.write(visible(`\n${open.title}:\n${shown ?? JSON.stringify(open.arguments)}\n${open.reason}\n`));
     const said = (await this.#lines.question(`y allow once${session}, n deny > `)).trim().toLowerCase();
     const decision = said === 'y' || (said === 's' && !open.caution) ? 'allow' : 'deny';
     const scope = said === 's' && decision === 'allow' ? 'session' : 'once';
