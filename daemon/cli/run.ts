@@ -185,13 +185,21 @@ class Asker {
   }
 
   async #ask(open: OpenApproval): Promise<void> {
-    const shown = open.preview?.type === 'file-change' ? (open.preview.diff ?? open.target) : open.target;
+    const shown = wholeRequest(open);
     const session = open.caution ? '' : ', s allow for this run';
-    process.stderr.write(visible(`\n${open.title}:\n${shown ?? JSON.stringify(open.arguments)}\n${open.reason}\n`));
+    process.stderr.write(visible(`\n${open.title}:\n${shown}\n${open.reason}\n`));
     const said = (await this.#lines.question(`y allow once${session}, n deny > `)).trim().toLowerCase();
     const decision = said === 'y' || (said === 's' && !open.caution) ? 'allow' : 'deny';
     const scope = said === 's' && decision === 'allow' ? 'session' : 'once';
     const answer = { approvalId: open.approvalId, decision, scope, by: 'command line' } as const;
     await this.#agent.answer(answer, this.#mark(answer));
   }
+}
+
+/** What is asked about, whole: the diff, the command, or the arguments; a display that had to be cut is never shown in their place. */
+function wholeRequest({ preview, target, arguments: args }: OpenApproval): string {
+  if (preview?.type === 'file-change' && preview.diff !== undefined) return preview.diff;
+  if (args === null)
+    return `${target ?? ''}\n(The arguments are too long for a terminal: deny this, or answer it in the app.)`;
+  return target !== null && Object.values(args).includes(target) ? target : JSON.stringify(args, null, 2);
 }
