@@ -20,10 +20,10 @@ export interface SessionCommandPorts {
   agents: Agents;
   catalog: Catalog;
   /** The project, shown or not. Throws `not_found`. */
-  project(projectId: ProjectId): Project;
+  readonly project: (projectId: ProjectId) => Project;
   /** Projects that were removed: their sessions are not listed. */
-  hiddenProjects(): readonly ProjectId[];
-  defaultModel(): string;
+  readonly hiddenProjects: () => readonly ProjectId[];
+  readonly defaultModel: () => string;
 }
 
 /** Rows of a page of the list where the client names no number. */
