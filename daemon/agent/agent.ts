@@ -14,6 +14,7 @@ import type { JsonObject } from '#protocol/values/json.ts';
 import type { Effort, Mode } from '#protocol/values/model.ts';
 import type { Failure } from '#protocol/values/outcome.ts';
 import type { Clock } from '../base/clock.ts';
+import { maxInlineFieldBytes } from '../base/limits.ts';
 import type { ModelClient } from '../llm/model-stream.ts';
 import type { Session } from '../session/session.ts';
 import type { ProcessLedger, Tool } from '../tools/tool.ts';
@@ -195,6 +196,12 @@ export class Agent {
   }
 
   async answer(answer: Answer, command: CommandMark): Promise<number> {
+    if (answer.arguments !== undefined && Buffer.byteLength(JSON.stringify(answer.arguments)) > maxInlineFieldBytes) {
+      throw new RequestError(
+        'too_large',
+        `Changed arguments may have ${maxInlineFieldBytes} bytes at most (maxInlineFieldBytes). Nothing was answered.`,
+      );
+    }
     const asked = this.conversation.approvals.find((approval) => approval.approvalId === answer.approvalId);
     const seq = await this.#command(command, (conversation) => decideAnswer(conversation, answer, command));
     if (asked !== undefined && answer.decision === 'allow' && answer.scope === 'always') {

@@ -116,7 +116,7 @@ async function one(ports: CallPorts, call: ToolCall, bound: Bound | null, signal
   if (verdict.verdict === 'refuse')
     return end(ports, call.callId, { outcome: 'denied', content: [{ type: 'text', text: verdict.reason }] });
   if (call.approval?.decision === 'deny') return end(ports, call.callId, deniedBy(call));
-  if (verdict.verdict === 'run' || call.approval?.decision === 'allow') {
+  if (verdict.verdict === 'run' || isCovered(call, verdict)) {
     // A call that waited is started even where the mode was changed meanwhile to one that runs everything: only its answer counts.
     if (call.state === 'waiting') return waitForAnswer(ports, call.callId, signal);
     return execute(ports, call, bound.prepared, signal);
@@ -127,6 +127,14 @@ async function one(ports: CallPorts, call: ToolCall, bound: Bound | null, signal
   }
   if (call.state === 'requested') await ask(ports, call.callId, verdict);
   return waitForAnswer(ports, call.callId, signal);
+}
+
+/**
+ * A person's "allow" covers what they were shown. Where the world has moved since, so that the same call would now reach a protected place
+ * or destroy something, it is asked again; what they changed themselves is their own word.
+ */
+function isCovered({ approval }: ToolCall, { caution }: Extract<Verdict, { verdict: 'ask' }>): boolean {
+  return approval?.decision === 'allow' && (!caution || approval.caution || approval.changedArguments);
 }
 
 function deniedBy(call: ToolCall): CallEnd {

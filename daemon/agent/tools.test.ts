@@ -1,5 +1,5 @@
 /** The agent with the tools that it really has. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Conversation } from '#protocol/conversation/conversation.ts';
@@ -164,4 +164,49 @@ test("Alcove's home is refused in every mode (TL29)", async () => {
   ]);
   expect(outcomes(conversation)[2]?.[1]).not.toBe('completed');
   expect(existsSync(inside)).toBe(false);
+});
+
+test('PM17 TL29 what was allowed for a file of the project is asked again where its name leads out of it by then', async () => {
+  const folder = project();
+  const outside = join(temporaryFolder(), 'outside.md');
+  writeFileSync(outside, 'not yours\n');
+  const made = await on(folder, [
+    calls(['bash', { command: 'echo first' }], ['write', { path: 'notes.md', content: 'Ferns\n' }]),
+    says('done'),
+  ]);
+  await made.submit('go');
+  const asked = await made.until((now) => now.approvals.length === 1);
+  await made.agent.answer(
+    { approvalId: asked.approvals[0]!.approvalId, decision: 'allow', scope: 'once', by: 'test' },
+    made.ids.mark(),
+  );
+  const second = await made.until((now) => now.approvals[0]?.tool === 'write');
+  expect(second.approvals[0]).toMatchObject({ caution: false });
+  rmSync(join(folder, 'notes.md'));
+  symlinkSync(outside, join(folder, 'notes.md'));
+  await made.agent.answer(
+    { approvalId: second.approvals[0]!.approvalId, decision: 'allow', scope: 'once', by: 'test' },
+    made.ids.mark(),
+  );
+  const again = await made.until((now) => now.approvals.length === 1 && now.counts.approvals === 3);
+  expect(again.approvals[0]).toMatchObject({ tool: 'write', caution: true });
+  expect(readFileSync(outside, 'utf8')).toBe('not yours\n');
+});
+
+test('changed arguments over the limit are refused by name, and the request stays open (RT28)', async () => {
+  const made = await on(project(), [calls(['bash', { command: 'echo first' }]), says('done')]);
+  await made.submit('go');
+  const { approvals } = await made.until((now) => now.approvals.length === 1);
+  const answer = made.agent.answer(
+    {
+      approvalId: approvals[0]!.approvalId,
+      decision: 'allow',
+      scope: 'once',
+      by: 'test',
+      arguments: { command: 'x'.repeat(300_000) },
+    },
+    made.ids.mark(),
+  );
+  await expect(answer).rejects.toMatchObject({ code: 'too_large' });
+  expect(made.agent.conversation.approvals).toHaveLength(1);
 });

@@ -322,6 +322,7 @@ const reducers: { [Kind in EventKind]: (conversation: Conversation, event: Event
       approval: {
         approvalId: e.approvalId,
         decision: 'open',
+        caution: e.caution,
         scope: null,
         by: null,
         at: e.at,
@@ -362,6 +363,7 @@ const reducers: { [Kind in EventKind]: (conversation: Conversation, event: Event
       approval: {
         approvalId: e.approvalId,
         decision: e.decision,
+        caution: open.caution,
         scope: e.scope,
         by: e.by,
         at: e.at,

@@ -35,6 +35,8 @@ export interface ToolCall {
 export interface CallApproval {
   readonly approvalId: ApprovalId;
   readonly decision: 'open' | 'allow' | 'deny' | 'withdrawn';
+  /** The request said that it is destructive, protected or not understood. */
+  readonly caution: boolean;
   readonly scope: ApprovalScope | null;
   readonly by: string | null;
   readonly at: number;
