@@ -12,49 +12,19 @@
  */
 import type { Usage } from '#protocol/values/usage.ts';
 import { readArguments } from './call-arguments.ts';
-import type { ModelCall, StopReason, StreamEvent } from './item.ts';
+import type { StopReason, StreamEvent } from './item.ts';
 import { returnedReasoning } from './openai-chat-request.ts';
+import { ReplyParts, type Completion, type OpenCall, type Prose, type ReplyReader } from './reply-parts.ts';
+import { listOf, numberOf, recordOf, textOf, tokensOf } from './wire-json.ts';
 
-export interface ReplyReader {
-  take(chunk: unknown): StreamEvent[];
-  /** Why the model stopped; null until it has. */
-  readonly finish: string | null;
-  /** Whether any part was announced: from then on a repeat would say things twice. */
-  readonly produced: boolean;
-  readonly usage: Usage | null;
-  /** Ends the open parts and hands out the calls. For a reply that has its finish reason. */
-  complete(): Completion;
-}
-
-export type Completion =
-  | { type: 'complete'; events: StreamEvent[]; stop: StopReason; calls: ModelCall[] }
-  | { type: 'malformed'; reason: string };
-
-interface Prose {
-  key: string;
-  kind: 'text' | 'reasoning';
-  signature: string | null;
-  /** The first half of a character whose second half has not come. */
-  held: string;
-}
-
-interface OpenCall {
-  key: string;
-  id: string | null;
-  index: number | null;
-  tool: string;
-  text: string;
-  announced: boolean;
-}
-
-export function readReply(): ReplyReader {
-  let prose: Prose | null = null;
-  let count = 0;
-  let produced = false;
+export function readChatReply(): ReplyReader {
+  const parts = new ReplyParts();
+  /** The one part of text or reasoning that is open: this format does not interleave them. */
+  let open: { prose: Prose; signature: string | null } | null = null;
   let finish: string | null = null;
   let refused = false;
   let usage: Usage | null = null;
-  const calls: OpenCall[] = [];
+  const calls: { call: OpenCall; index: number | null }[] = [];
 
   function take(chunk: unknown): StreamEvent[] {
     const events: StreamEvent[] = [];
@@ -82,28 +52,14 @@ export function readReply(): ReplyReader {
 
   function say(kind: Prose['kind'], text: string, signature: string | null, events: StreamEvent[]): void {
     if (text === '') return;
-    if (prose !== null && (prose.kind !== kind || prose.signature !== signature)) endProse(events);
-    if (prose === null) {
-      prose = { key: `${kind}-${++count}`, kind, signature, held: '' };
-      produced = true;
-      events.push({ type: 'part-started', key: prose.key, kind });
-    }
-    const whole = prose.held + text;
-    const half = /[\uD800-\uDBFF]$/.test(whole) ? 1 : 0;
-    prose.held = whole.slice(whole.length - half);
-    const ready = whole.slice(0, whole.length - half);
-    if (ready !== '') events.push({ type: 'part-delta', key: prose.key, text: ready });
+    if (open !== null && (open.prose.kind !== kind || open.signature !== signature)) endProse(events);
+    open ??= { prose: parts.begin(kind, events), signature };
+    parts.say(open.prose, text, events);
   }
 
   function endProse(events: StreamEvent[]): void {
-    if (prose === null) return;
-    if (prose.held !== '') events.push({ type: 'part-delta', key: prose.key, text: '\uFFFD' });
-    events.push({
-      type: 'part-ended',
-      key: prose.key,
-      ...(prose.signature !== null && { signature: prose.signature }),
-    });
-    prose = null;
+    if (open !== null) parts.end(open.prose, open.signature, events);
+    open = null;
   }
 
   function takeCall(piece: Record<string, unknown>, events: StreamEvent[]): void {
@@ -113,61 +69,38 @@ export function readReply(): ReplyReader {
     const call = find(textOf(piece['id']) || null, numberOf(piece['index']), name);
     if (call.tool === '') call.tool = name;
     call.text += text;
-    if (!call.announced && call.tool !== '') {
-      endProse(events);
-      call.announced = true;
-      produced = true;
-      events.push({ type: 'part-started', key: call.key, kind: 'tool-call', tool: call.tool });
-    }
+    if (!call.announced && call.tool !== '') endProse(events);
+    parts.announce(call, events);
   }
 
   function find(id: string | null, index: number | null, name: string): OpenCall {
-    const at = index === null ? calls.at(-1) : calls.findLast((call) => call.index === index);
+    const at = (index === null ? calls.at(-1) : calls.findLast((one) => one.index === index))?.call;
     if (id !== null) {
-      const known = calls.find((call) => call.id === id);
+      const known = calls.find((one) => one.call.id === id)?.call;
       if (known !== undefined) return known;
       if (at !== undefined && at.id === null && (name === '' || at.tool === '')) {
         at.id = id;
         return at;
       }
-      return open(id, index);
+      return begin(id, index);
     }
-    if (at === undefined) return open(null, index);
-    if (name !== '' && at.tool !== '' && isWhole(at.text)) return open(null, index);
+    if (at === undefined) return begin(null, index);
+    if (name !== '' && at.tool !== '' && isWhole(at.text)) return begin(null, index);
     return at;
   }
 
-  function open(id: string | null, index: number | null): OpenCall {
-    const call: OpenCall = { key: `call-${++count}`, id, index, tool: '', text: '', announced: false };
-    calls.push(call);
+  function begin(id: string | null, index: number | null): OpenCall {
+    const call = parts.call(id);
+    calls.push({ call, index });
     return call;
   }
 
   function complete(): Completion {
-    const unnamed = calls.find((call) => call.tool === '');
-    if (unnamed !== undefined) return { type: 'malformed', reason: 'a tool call came without the name of a tool' };
+    if (finish === 'error') return { type: 'refused', error: null };
     const events: StreamEvent[] = [];
     endProse(events);
-    for (const call of calls) events.push({ type: 'part-ended', key: call.key });
-    const stop = stopOf(finish, refused, calls.length > 0);
-    return { type: 'complete', events, stop, calls: calls.map((call, index) => finished(call, index, stop)) };
-  }
-
-  function finished(call: OpenCall, index: number, stop: StopReason): ModelCall {
-    const read = readArguments(call.text);
-    // Arguments that the limit cut off before their first letter look like none at all.
-    const cut = index === calls.length - 1 && stop === 'length' && call.text.trim() === '';
-    const problem = cut
-      ? 'The reply reached its length limit before the arguments came. Nothing was run.'
-      : read.problem;
-    return {
-      key: call.key,
-      providerCallId: call.id,
-      tool: call.tool,
-      argumentsText: call.text,
-      arguments: read.arguments,
-      problem,
-    };
+    const whole = parts.complete((some) => stopOf(finish, refused, some));
+    return whole.type === 'complete' ? { ...whole, events: [...events, ...whole.events] } : whole;
   }
 
   return {
@@ -177,7 +110,7 @@ export function readReply(): ReplyReader {
       return finish;
     },
     get produced() {
-      return produced;
+      return parts.produced;
     },
     get usage() {
       return usage;
@@ -240,24 +173,4 @@ function isWhole(text: string): boolean {
 function argumentsOf(value: unknown): string {
   if (typeof value === 'string') return value;
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : '';
-}
-
-function tokensOf(value: unknown): number | null {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
-}
-
-function numberOf(value: unknown): number | null {
-  return typeof value === 'number' ? value : null;
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
-}
-
-function listOf(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-function recordOf(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
 }

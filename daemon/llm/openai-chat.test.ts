@@ -6,22 +6,24 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import {
-  bytes,
-  bytesOf,
-  bytesReply,
   callDelta,
   chatReply,
   chunkReply,
   delta,
-  errorReply,
   finish,
+  startOpenAiServer,
+  usageChunk,
+} from '../testing/openai-server.ts';
+import {
+  bytes,
+  bytesOf,
+  bytesReply,
+  errorReply,
   followedBy,
   splitAt,
-  startOpenAiServer,
   truncated,
-  usageChunk,
   type Reply,
-} from '../testing/openai-server.ts';
+} from '../testing/wire-server.ts';
 import { acceptance, aRequest, callsOf, gather, person, type Gathered } from './contract.ts';
 import type { Item, ModelRequest } from './item.ts';
 import { openAiChat } from './openai-chat.ts';

@@ -1,6 +1,7 @@
 /** Providers by configuration: what a row may say, what a name means, and whose connections are open when. */
 import { expect, onTestFinished, test } from 'vitest';
-import { chatReply, followedBy, startOpenAiServer } from '../testing/openai-server.ts';
+import { chatReply, startOpenAiServer } from '../testing/openai-server.ts';
+import { followedBy } from '../testing/wire-server.ts';
 import { aRequest, gather } from './contract.ts';
 import type { ModelClient } from './model-stream.ts';
 import { parseProviders, Providers, type Environment, type Resolution } from './providers.ts';

@@ -5,6 +5,7 @@
  */
 import type { Failure, FailureCode } from '#protocol/values/outcome.ts';
 import type { Clock } from '../base/clock.ts';
+import { recordOf } from './wire-json.ts';
 
 export interface Refusal {
   /** Null where the error came in the middle of a stream. */
@@ -103,7 +104,9 @@ function ofStream(named: string): FailureCode {
   if (spent.test(named)) return 'provider_refused';
   if (/rate_limit|too_many_requests/.test(named)) return 'rate_limited';
   if (/authentication|invalid_api_key|permission/.test(named)) return 'unauthorized';
-  if (/invalid_request/.test(named)) return 'provider_refused';
+  if (/not_found_error/.test(named)) return 'model_unknown';
+  if (/request_too_large/.test(named)) return 'context_full';
+  if (/invalid_request|invalid_prompt/.test(named)) return 'provider_refused';
   return 'provider_failed';
 }
 
@@ -115,7 +118,7 @@ const contextFull = [
   /context_length_exceeded|context_window_exceeded|exceed_context_size/, // OpenAI and those who copy it, llama.cpp
   /exceeds the context window/i, // OpenAI
   /maximum context length/i, // OpenAI, OpenRouter, vLLM, DeepSeek, Mistral
-  /prompt is too long/i, // Anthropic and routers to it
+  /prompt is too long|exceed context limit/i, // Anthropic and routers to it
   /input token count.*exceeds/i, // Gemini
   /maximum prompt length/i, // xAI
   /reduce the length of the messages/i, // Groq
@@ -182,10 +185,6 @@ function plain(text: string): string {
 function quote(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim();
   return line.length > maxQuote ? `“${line.slice(0, maxQuote)}…”` : `“${line}”`;
-}
-
-function recordOf(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
 }
 
 function wordOf(value: unknown): string {

@@ -5,7 +5,8 @@ import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { SessionId } from '#protocol/values/ids.ts';
-import { chatReply, errorReply, type ChatReply, type RecordedRequest } from '../../daemon/testing/openai-server.ts';
+import { chatReply, type ChatReply, type ChatRequest } from '../../daemon/testing/openai-server.ts';
+import { errorReply } from '../../daemon/testing/wire-server.ts';
 import { newCommandId } from '../support/daemon.ts';
 import { gate } from '../support/gate.ts';
 import {
@@ -41,7 +42,7 @@ async function runOnce(replies: ChatReply[], words: string[] = []) {
   return { house, run };
 }
 
-function lastResult(request: RecordedRequest): string {
+function lastResult(request: ChatRequest): string {
   return spoken(request).at(-1) ?? '';
 }
 

@@ -18,11 +18,11 @@ import type { CommandId, ProjectId, SessionId } from '#protocol/values/ids.ts';
 import { exportLog } from '../../daemon/session/inspect.ts';
 import {
   startOpenAiServer,
+  type ChatRequest,
+  type ChatScript,
   type OpenAiServer,
-  type RecordedRequest,
-  type Reply,
-  type Script,
 } from '../../daemon/testing/openai-server.ts';
+import type { Reply } from '../../daemon/testing/wire-server.ts';
 import { SocketClient, type Came, type Credentials } from '../../daemon/testing/socket-client.ts';
 import { temporaryFolder } from '../../daemon/testing/temporary-folder.ts';
 import { Daemon, newCommandId } from '../support/daemon.ts';
@@ -61,7 +61,7 @@ export class House {
   }
 
   /** The daemon is not started yet. */
-  static async open(script?: Script): Promise<House> {
+  static async open(script?: ChatScript): Promise<House> {
     const scratch = temporaryFolder();
     const provider = await startOpenAiServer(script);
     const house = new House(scratch, provider);
@@ -354,7 +354,7 @@ export function callsOf(conversation: Conversation) {
  * What the model was asked, a line a message: `user: …`, `assistant: … <- tool(id)`, `tool id: …`. Checks on the way what every provider
  * demands: each call has one result, in order, right behind the reply that made it, and there is no other result.
  */
-export function spoken(request: RecordedRequest): string[] {
+export function spoken(request: ChatRequest): string[] {
   const lines: string[] = [];
   let owed: string[] = [];
   for (const message of request.body.messages) {

@@ -12,7 +12,8 @@ import { Daemon } from './daemon.ts';
 import { makeSample, type SampleName } from './folder.ts';
 
 export { expect } from '@playwright/test';
-export { chatReply, errorReply, followedBy } from '../../daemon/testing/openai-server.ts';
+export { chatReply } from '../../daemon/testing/openai-server.ts';
+export { errorReply, followedBy } from '../../daemon/testing/wire-server.ts';
 
 /** A key that must never show anywhere; the provider demands it. */
 export const secretKey = 'sk-e2e-3f9c-never-show-me';
