@@ -25,8 +25,8 @@ it('lines have their numbers, and the words that differ are marked', () => {
   expect(read(diffRows(diff))).toEqual([
     'hunk @@ -7,3 +7,4 @@ export function total(',
     '7 7 context const rate = 0.2;',
-    '8   removed return round2(subtotal * rate - coupon);',
-    '  8 added return round2(net * rate - coupon);',
+    '8   removed return round2([subtotal] * rate - coupon);',
+    '  8 added return round2([net] * rate - coupon);',
     '  9 added // done',
     '9 10 context }',
     'note No newline at end of file',
@@ -42,6 +42,37 @@ it('a line and its successor are compared where there are as many of each', () =
     '  1 added let one = [2];',
     '  2 added keep this line, [new]',
   ]);
+});
+
+it('one line that became two is compared with the one that it is most like', () => {
+  const diff = [
+    '@@ -8 +8,2 @@',
+    '-return round2(subtotal * (1 + rate) - coupon);',
+    '+const net = Math.max(0, subtotal - coupon);',
+    '+return round2(net * (1 + rate));',
+  ].join('\n');
+  expect(read(diffRows(diff)).slice(1)).toEqual([
+    '8   removed return round2([subtotal] * (1 + rate)[ - coupon]);',
+    '  8 added const net = Math.max(0, subtotal - coupon);',
+    '  9 added return round2([net] * (1 + rate));',
+  ]);
+});
+
+it('counterparts keep their order, though another pair would be more alike', () => {
+  const diff =
+    '@@ -1,2 +1,2 @@\n-alpha beta gamma one\n-delta epsilon two\n+delta epsilon three\n+alpha beta gamma four\n';
+  expect(read(diffRows(diff)).slice(1)).toEqual([
+    '1   removed alpha beta gamma [one]',
+    '2   removed delta epsilon two',
+    '  1 added delta epsilon three',
+    '  2 added alpha beta gamma [four]',
+  ]);
+});
+
+it('a rewrite of much is not marked word by word', () => {
+  const lines = (sign: string, word: string): string => `${sign}a line with ${word} in it\n`.repeat(200);
+  const rows = diffRows(`@@ -1,200 +1,200 @@\n${lines('-', 'one')}${lines('+', 'two')}`);
+  expect(rows.some((row) => 'marks' in row && row.marks.some((mark) => mark.changed))).toBe(false);
 });
 
 it('lines that have little in common are not marked word by word', () => {
