@@ -6,6 +6,7 @@ import { FakeDaemon, type FakeSocket } from '../testing/fake-daemon.ts';
 import { countingIds, ManualClock } from '../testing/manual-clock.ts';
 import { memoryStorage } from '../testing/memory-storage.ts';
 import { Client, resendMs } from './client.ts';
+import type { ConnectionState } from './connection.ts';
 import { CredentialStore } from './pairing.ts';
 
 const sessionId = 'ses_0192f000-0000-7000-8000-000000000001' as SessionId;
@@ -44,6 +45,15 @@ async function reconnected(): Promise<FakeSocket> {
   return daemon.admit();
 }
 
+/** What the handshake came to, once it has come to it. */
+function refused(): Promise<ConnectionState> {
+  return new Promise((resolve) => {
+    client.onConnection((state) => {
+      if (state.type === 'refused') resolve(state);
+    });
+  });
+}
+
 function event(seq: number): SessionEvent {
   return { seq, at: 0, type: 'test.happened' };
 }
@@ -65,7 +75,7 @@ describe('the handshake', () => {
     client = clientTo(other);
     client.start();
     await other.sayHello();
-    expect(client.connection).toMatchObject({ type: 'refused', reason: 'wrong-machine' });
+    expect(await refused()).toMatchObject({ type: 'refused', reason: 'wrong-machine' });
     expect(other.socket.sentMethods()).toEqual(['hello']);
     expect(credentials.read(daemon.machineId)).not.toBeNull();
   });
@@ -73,14 +83,14 @@ describe('the handshake', () => {
   it('does not believe a signature over another nonce', async () => {
     client.start();
     await daemon.sayHello({ nonce: Buffer.alloc(16, 99).toString('base64url') });
-    expect(client.connection).toMatchObject({ type: 'refused', reason: 'wrong-machine', machine: null });
+    expect(await refused()).toMatchObject({ type: 'refused', reason: 'wrong-machine', machine: null });
   });
 
   it('offers pairing with a machine that is not known', async () => {
     credentials.forget(daemon.machineId);
     client.start();
     await daemon.sayHello();
-    expect(client.connection).toMatchObject({ type: 'refused', reason: 'unpaired', machine: { name: 'laptop' } });
+    expect(await refused()).toMatchObject({ type: 'refused', reason: 'unpaired', machine: { name: 'laptop' } });
   });
 
   it('says that the app must be updated where the major version differs', async () => {

@@ -264,7 +264,9 @@ export class Client {
     }
     const credentials = this.#needs.credentials.read(hello.machineId);
     const transcript = transcriptOf(hello, nonce);
-    if (!signedBy(credentials?.publicKey ?? hello.publicKey, transcript, hello.signature)) {
+    const proven = await signedBy(credentials?.publicKey ?? hello.publicKey, transcript, hello.signature);
+    if (link !== this.#link) return;
+    if (!proven) {
       this.#refuse(
         'wrong-machine',
         `What answers at this address says that it is ${machine.name}, and cannot prove it. Nothing was sent to it. Check which machine the port leads to.`,
