@@ -104,6 +104,8 @@ export class App {
       .getByRole('link', { name: /^New session/ })
       .first()
       .click();
+    // The composer of the session before is there until the address changes.
+    await this.page.waitForURL(/\/new(\?|$)/);
     await expect(this.composer).toBeVisible();
   }
 }
