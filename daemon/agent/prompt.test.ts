@@ -1,6 +1,8 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { FileQueue } from '../tools/file-queue.ts';
+import { builtInTools } from '../tools/registry.ts';
 import { agentOn, calls, ended, fakeTool, says } from '../testing/agent-on.ts';
 import { temporaryFolder } from '../testing/temporary-folder.ts';
 import { promptParts, promptText } from './prompt.ts';
@@ -76,4 +78,16 @@ test('CX17 the prompt asks for no narration before calls and for faithful report
   expect(text).toContain('Report outcomes, errors and blockers faithfully');
   for (const mode of ['ask', 'plan', 'auto'] as const)
     expect(promptText(await promptParts({ ...facts, mode, folder: '/' }))).toContain(`Mode: ${mode}.`);
+});
+
+test('what is sent before anything was said stays under 10 KB: the prompt and all tools', async () => {
+  const tools = builtInTools(new FileQueue());
+  const made = await agentOn([says('hello')], { folder: temporaryFolder(), tools });
+  await made.submit('hi');
+  await made.until(ended());
+  const [request] = made.model.requests;
+  expect(request?.tools.map(({ name }) => name)).toEqual(tools.map(({ name }) => name));
+  const bytes = Buffer.byteLength(request?.system ?? '') + Buffer.byteLength(JSON.stringify(request?.tools));
+  expect(bytes).toBeGreaterThan(3_000);
+  expect(bytes).toBeLessThan(10_000);
 });

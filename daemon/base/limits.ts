@@ -63,6 +63,19 @@ export const outputQuietMs = 100;
 export const outputDrainMs = 500;
 /** How long a process may take to vanish after KILL before we go on without it (it hangs in the kernel). */
 export const killWaitMs = 1_000;
+/** Answers of one search, and names of one folder: more of them would fill the context without being read. */
+export const maxFoundPaths = 200;
+export const maxFoundLines = 200;
+export const maxListedNames = 500;
+/** One line that a search shows: its match with what stands around it. */
+export const maxFoundLineBytes = 500;
+/** A file larger than this is not searched; the whole output of a command can be. */
+export const maxSearchedFileBytes = maxSpillBytes;
+/** A search that takes longer should be a narrower one. */
+export const searchMs = 30_000;
+/** A pattern or an ignore file beyond this is no honest one. */
+export const maxPatternBytes = 4 * 1024;
+export const maxIgnoreFileBytes = 256 * 1024;
 /** One line that `read` shows: longer ones are minified code or data, of which more would only fill the context. */
 export const maxReadLineBytes = 2_000;
 /** Text compared line by line for a diff; above it the change is shown without one, as the comparison is quadratic at worst. */

@@ -36,6 +36,23 @@ export function pathArgument(args: Arguments): string {
   return value;
 }
 
+/** A folder or file to look in: the project where none is given. */
+export function optionalPathArgument(args: Arguments): string {
+  const value = pick(args, ['path', 'folder', 'directory', 'dir']);
+  return value === undefined || value === '' ? '.' : pathArgument({ path: value });
+}
+
+export function patternArgument(args: Arguments, names: readonly [string, ...string[]], maxBytes: number): string {
+  const value = pick(args, names);
+  if (typeof value !== 'string' || value === '')
+    throw new ArgumentProblem(`"${names[0]}" is missing: give the pattern as a string.`);
+  if (value.includes('\0'))
+    throw new ArgumentProblem(`"${names[0]}" holds a NUL character, which is not searched for.`);
+  if (Buffer.byteLength(value) > maxBytes)
+    throw new ArgumentProblem(`"${names[0]}" is longer than ${maxBytes} bytes: search for less.`);
+  return value;
+}
+
 export function countArgument(args: Arguments, name: string, meaning: string): number | null {
   const value = pick(args, [name]);
   if (value === undefined || value === '') return null;

@@ -46,6 +46,24 @@ export async function findPlace(given: string, environment: PathEnvironment): Pr
   return { real, shown, toRead: standing(read), toChange: standing(change), area, guard };
 }
 
+/**
+ * Which paths below a place that was judged (relative to it, no links among them) may be shown without a further question: what stands as the
+ * place itself does, and is no secret. Nobody was asked about a key that happens to lie in the folder that is searched.
+ */
+export async function judgeBelow(place: Place, environment: PathEnvironment): Promise<(path: string) => boolean> {
+  const spills = await realPathOf(environment.spills);
+  const homes = await Promise.all(environment.forbidden.map(async (one) => (await realPathOf(one)).toLowerCase()));
+  return (path) => {
+    const real = join(place.real, path);
+    if (place.area === 'spills') return isWithin(real, spills);
+    const lower = real.toLowerCase();
+    if (homes.some((home) => isWithin(lower, home)) || lower.split('/').includes('.git')) return false;
+    const inside = place.area === 'project';
+    const guard = guardOf(inside ? join(place.shown, path) : real, basename(path));
+    return guard === null || guard.when === 'change' || guard === place.guard;
+  };
+}
+
 export class PlaceMoved extends Error {
   override readonly name = 'PlaceMoved';
 }

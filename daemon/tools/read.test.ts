@@ -87,7 +87,7 @@ describe('TL5: read', () => {
     scratch.put('src/a.txt', '');
     execFileSync('bash', ['-c', 'mkfifo fifo'], { cwd: scratch.folder });
     symlinkSync('loop', scratch.path('loop'));
-    expect(await read({ path: 'src' })).toBe('src is a directory; list it with a command such as ls.');
+    expect(await read({ path: 'src' })).toBe('src is a directory; list it with ls.');
     expect(await read({ path: 'fifo' })).toBe('fifo is not a regular file, so it is not read.');
     expect(await read({ path: 'none' })).toBe('none does not exist. Look at the folder for its right name.');
     expect(await read({ path: 'src/a.txt/b' })).toMatch(/should be a folder is a file/);

@@ -76,7 +76,7 @@ async function read(
   }
   try {
     const facts = await handle.stat();
-    if (facts.isDirectory()) return failed(`${place.shown} is a directory; list it with a command such as ls.`);
+    if (facts.isDirectory()) return failed(`${place.shown} is a directory; list it with ls.`);
     if (!facts.isFile()) return failed(`${place.shown} is not a regular file, so it is not read.`);
     const text = await readLines(handle, new LineWindow(offset, limit), signal);
     if (typeof text === 'string') return failed(`${place.shown} ${text}`);

@@ -5,7 +5,7 @@ import { builtInTools, toolsFor } from './registry.ts';
 const names = (mode: 'ask' | 'plan' | 'auto') => toolsFor(mode, builtInTools(new FileQueue())).map((tool) => tool.name);
 
 test('PM1: a plan has no tool that could change anything, bash included', () => {
-  expect(names('plan')).toEqual(['read']);
-  expect(names('ask')).toEqual(['read', 'edit', 'write', 'bash']);
+  expect(names('plan')).toEqual(['read', 'ls', 'glob', 'grep']);
+  expect(names('ask')).toEqual(['read', 'ls', 'glob', 'grep', 'edit', 'write', 'bash']);
   expect(names('auto')).toEqual(names('ask'));
 });

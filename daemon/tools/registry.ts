@@ -3,13 +3,16 @@ import type { Mode } from '#protocol/values/model.ts';
 import { bashTool } from './bash.ts';
 import { editTool } from './edit.ts';
 import type { FileQueue } from './file-queue.ts';
+import { globTool } from './glob.ts';
+import { grepTool } from './grep.ts';
+import { lsTool } from './ls.ts';
 import { readTool } from './read.ts';
 import type { Tool } from './tool.ts';
 import { writeTool } from './write.ts';
 
 /** In the order a model reads them. `queue` is the daemon's one, for all sessions. */
 export function builtInTools(queue: FileQueue): readonly Tool[] {
-  return [readTool, editTool(queue), writeTool(queue), bashTool];
+  return [readTool, lsTool, globTool(), grepTool(), editTool(queue), writeTool(queue), bashTool];
 }
 
 /** PM1: a plan can change nothing through any tool, since no tool that could is there. */

@@ -44,6 +44,7 @@ export const invariants = {
   TL7: 'A file is replaced whole: a crash leaves the old content or the new.',
   TL9: 'A command starts in the project folder and ends, with all its children, at its time limit.',
   TL10: 'Output is bounded, head and tail; the whole is kept beside it, and the command is not stopped by the bound.',
+  TL13: 'Searching finds the same in the same order with ripgrep and without, bounded, and never what may not be shown.',
   TL29: "The inside of .git and Alcove's home are refused in every mode; other protected paths ask in every mode.",
 
   PM1: 'The mode of a session applies from the next call, and plan cannot write through any tool.',

@@ -105,7 +105,7 @@ test('PR6: a person switches to plan mode, and the next request offers nothing t
   await app.say('Plan it.');
   await app.sees('Planned.');
   const offered = (place: number) => provider.requests[place]?.body.tools?.map((tool) => tool.function.name);
-  expect(offered(0)).toEqual(['read']);
+  expect(offered(0)).toEqual(['read', 'ls', 'glob', 'grep']);
   await app.chooseMode('Ask first');
   await app.say('Now do it.');
   await app.sees('Ready to act.');
