@@ -67,11 +67,13 @@ export class Daemon {
   readonly server: Server;
   /** What is wrong with the settings, or was with kept files: a sentence each, for whoever started it. */
   readonly problems: readonly string[];
+  readonly #diagnostics: Diagnostics;
   readonly #scope: Scope;
 
-  private constructor(server: Server, problems: readonly string[], scope: Scope) {
+  private constructor(server: Server, problems: readonly string[], diagnostics: Diagnostics, scope: Scope) {
     this.server = server;
     this.problems = problems;
+    this.#diagnostics = diagnostics;
     this.#scope = scope;
   }
 
@@ -202,11 +204,12 @@ export class Daemon {
     await writeDaemonFile(home, { port: server.port, token: server.processToken, bootId, version: options.version });
     scope.onClose(() => rm(home.daemon, { force: true }));
     diagnostics.info('Started', { port: server.port, version: options.version });
-    return new Daemon(server, problems, scope);
+    return new Daemon(server, problems, diagnostics, scope);
   }
 
   /** Door first, then agents (what moves is closed as interrupted, no process is left), then what they use; the home's lock last. */
-  close(): Promise<void> {
+  close(reason: string): Promise<void> {
+    this.#diagnostics.info('Stopping', { reason });
     return this.#scope.close();
   }
 }

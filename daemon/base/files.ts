@@ -3,8 +3,9 @@
  * old or the new content is there, whole. Logs are appended to and are not written by this.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, rename, unlink } from 'node:fs/promises';
+import { mkdir, open, rename, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
+import { systemCode } from './errors.ts';
 
 /** Folders and files that stand directly under the home. */
 export interface HomePaths {
@@ -48,7 +49,24 @@ export const ownerOnlyFileMode = 0o600;
 
 /** Makes the folder and what is missing above it, for the owner alone. What exists keeps its mode: it may be a person's own choice. */
 export async function makeOwnerOnlyFolder(path: string): Promise<void> {
-  await mkdir(path, { recursive: true, mode: ownerOnlyFolderMode });
+  if (await makeOne(path)) return;
+  await makeOwnerOnlyFolder(dirname(path));
+  if (!(await makeOne(path))) throw new Error(`${path} cannot be made: its file system has no place for it`);
+}
+
+/**
+ * False where the folder above is missing. Not mkdir's own recursion: where a file system can hold no such folder at all (/proc), that of
+ * Node 20 never ends.
+ */
+async function makeOne(path: string): Promise<boolean> {
+  try {
+    await mkdir(path, { mode: ownerOnlyFolderMode });
+    return true;
+  } catch (error) {
+    if (systemCode(error) === 'EEXIST' && (await stat(path)).isDirectory()) return true;
+    if (systemCode(error) === 'ENOENT' && dirname(path) !== path) return false;
+    throw error;
+  }
 }
 
 /** Replaces a file's content as a whole: a temporary neighbour, synced, renamed over it, the folder synced. Rejects with the old content kept. */

@@ -29,11 +29,10 @@ function surroundings(): Surroundings {
 function commandLine() {
   const cli = cac('alcove');
   cli
-    .command('[...none]', 'Serve the app on this machine and open it')
+    .command('', 'Serve the app on this machine and open it')
     .option('--port <port>', 'Port on the loopback interface; 0 finds a free one', { default: 7717 })
     .option('--no-open', 'Do not open a browser')
-    .action(async (words: string[], options: { port: unknown; open: boolean }) => {
-      if (words.length > 0) throw new UsageError(`There is no command "${words.join(' ')}". See: alcove --help`);
+    .action(async (options: { port: unknown; open: boolean }) => {
       const { serve } = await import('./serve.ts');
       return serve(surroundings(), options);
     });
@@ -83,9 +82,10 @@ async function main(): Promise<void> {
     const code: unknown = await cli.runMatchedCommand();
     process.exitCode = typeof code === 'number' ? code : 0;
   } catch (error) {
-    const usage = error instanceof UsageError || (error instanceof Error && error.name === 'CACError');
-    process.stderr.write(`alcove: ${messageOf(error)}\n`);
-    process.exitCode = usage ? 2 : 1;
+    // The parser's own refusals name what they do not know, but not where to look.
+    const unknown = error instanceof Error && error.name === 'CACError';
+    process.stderr.write(`alcove: ${messageOf(error)}${unknown ? '. See: alcove --help' : ''}\n`);
+    process.exitCode = unknown || error instanceof UsageError ? 2 : 1;
   }
 }
 

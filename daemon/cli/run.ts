@@ -112,7 +112,7 @@ async function follow(oneShot: OneShot, options: RunOptions, onTerminal: boolean
       for (const event of await session.read(seen, 64 * 1024)) {
         seen = event.seq;
         if (options.json) process.stdout.write(`${JSON.stringify(event)}\n`);
-        else if (onTerminal) tell(event);
+        else tell(event, onTerminal);
         if (event.type === 'input.claimed') claimed ||= (event['inputIds'] as string[]).includes(submitted.id);
         if (claimed && event.type === 'turn.ended') {
           await finish(options, session.conversation);
@@ -141,9 +141,9 @@ async function finish(options: RunOptions, conversation: Conversation): Promise<
     );
 }
 
-/** One calm line for each tool call, and for what a person should know. */
-function tell(event: SessionEvent): void {
-  if (event.type === 'tool-call.requested') {
+/** What a person should know; on a terminal also a calm line for each tool call. */
+function tell(event: SessionEvent, onTerminal: boolean): void {
+  if (onTerminal && event.type === 'tool-call.requested') {
     const { title, target } = event['display'] as { title: string; target?: string };
     process.stderr.write(visible(`· ${title} ${target?.split('\n')[0] ?? ''}\n`));
   }

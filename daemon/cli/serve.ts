@@ -33,7 +33,7 @@ export async function serve(around: Surroundings, options: { port: unknown; open
       await openBrowser(pairing.link, around.home, process.platform);
     await aborted(told);
   } finally {
-    await found.close();
+    await found.close(told.aborted ? String(told.reason) : 'a failure while starting');
   }
   return 0;
 }
@@ -70,7 +70,7 @@ async function openRunning(around: Surroundings, running: Running, open: boolean
 /** The listeners stay: a second signal, which a terminal and npm both send, must not cut the orderly end short. */
 function toldToEnd(): AbortSignal {
   const told = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => told.abort());
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => told.abort(signal));
   return told.signal;
 }
 
@@ -86,6 +86,13 @@ function refusal(error: unknown, home: string): unknown {
       cause: error,
     });
   }
+  if (code === 'EEXIST' || code === 'ENOTDIR')
+    return new Error(
+      `${home} is not a folder (${messageOf(error)}). Move it away, or set ALCOVE_HOME to another folder.`,
+      {
+        cause: error,
+      },
+    );
   if (code === 'ENOSPC' || code === 'EDQUOT')
     return new Error(`There is no space left for ${home} (${messageOf(error)}). Make space and start again.`, {
       cause: error,

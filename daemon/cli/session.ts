@@ -1,6 +1,6 @@
 /** `alcove session list | inspect | export`. Reads the logs themselves, so it works beside a running daemon and without one, and writes nothing. */
 import { once } from 'node:events';
-import { readdir } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { SessionId } from '#protocol/values/ids.ts';
 import { messageOf } from '../base/errors.ts';
@@ -21,6 +21,10 @@ export async function session(
     throw new UsageError('Use "session list", "session inspect ID|FILE" or "session export ID|FILE".');
   if (name === undefined) throw new UsageError(`Name the session: "alcove session list" lists their ids.`);
   const file = /\.jsonl(\.zst)?$/.test(name) ? name : placeInHome(homePaths(around.home), name as SessionId).log;
+  if ((await stat(file).catch(() => null)) === null)
+    throw new Error(
+      `There is no session ${name}${file === name ? '' : ` in ${around.home}`}. "alcove session list" lists them.`,
+    );
   return action === 'inspect' ? inspect(file, options.json === true) : exportTo(file);
 }
 

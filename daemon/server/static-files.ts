@@ -1,10 +1,11 @@
 /**
- * The app's files, as the build left them. The folder is listed once at start and a request names a file of that list or none: there is no
- * path to climb out by. Files under /_app/immutable carry a hash in their name and are kept for ever; all others are asked for anew each
+ * The app's files, as the build left them. A request names a file of the folder's list or none: there is no path to climb out by. The list is
+ * made at start, and anew when the page has been built again meanwhile, so that a running daemon never serves half of one build and half of
+ * another. Files under /_app/immutable carry a hash in their name and are kept for ever; all others are asked for anew each
  * time, and answered with 304 while they are the same. The page's own security policy, hash included, is read from the built page.
  */
 import { createReadStream } from 'node:fs';
-import { open, readdir, readFile, type FileHandle } from 'node:fs/promises';
+import { open, readdir, readFile, stat, type FileHandle } from 'node:fs/promises';
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { extname, join } from 'node:path';
 import { RequestError } from '#protocol/errors.ts';
@@ -46,27 +47,41 @@ const types: Readonly<Record<string, string>> = {
 const page = '/index.html';
 
 export class StaticFiles {
-  readonly #files: ReadonlyMap<string, StaticFile>;
-  readonly #policy: string;
+  readonly #folder: string;
+  #files: ReadonlyMap<string, StaticFile> = new Map();
+  #policy = dataPolicy;
+  /** Of the page that the list and the policy were made for. */
+  #seen = '';
 
-  private constructor(files: ReadonlyMap<string, StaticFile>, policy: string) {
-    this.#files = files;
-    this.#policy = policy;
+  private constructor(folder: string) {
+    this.#folder = folder;
   }
 
   /** `folder` is the built app; where it is missing the daemon runs all the same, and the page says what to do. */
   static async open(folder: string): Promise<StaticFiles> {
-    const names = await filesUnder(folder);
+    const files = new StaticFiles(folder);
+    await files.#look();
+    return files;
+  }
+
+  /** Lists the folder where its page is not the one that was seen last. */
+  async #look(): Promise<void> {
+    const found = await stat(join(this.#folder, page)).catch(() => null);
+    const seen = found === null ? 'missing' : `${found.mtimeMs} ${found.size} ${found.ino}`;
+    if (seen === this.#seen) return;
+    const names = await filesUnder(this.#folder);
     const files = new Map(
       names
         .filter(
           (name) =>
             !encodings.some(({ ending }) => name.endsWith(ending) && names.includes(name.slice(0, -ending.length))),
         )
-        .map((name) => [`/${name}`, describe(folder, name, names)]),
+        .map((name) => [`/${name}`, describe(this.#folder, name, names)]),
     );
     const built = files.get(page);
-    return new StaticFiles(files, built === undefined ? dataPolicy : policyOf(await readFile(built.path, 'utf8')));
+    this.#policy = built === undefined ? dataPolicy : policyOf(await readFile(built.path, 'utf8'));
+    this.#files = files;
+    this.#seen = seen;
   }
 
   /** Throws a RequestError where there is no such file. A navigation to an address of the app is answered with the page. */
@@ -75,6 +90,8 @@ export class StaticFiles {
     response: ServerResponse,
     asked: { path: string; isNavigation: boolean },
   ): Promise<void> {
+    // Only for the page itself, and for what is not in the list: a build's own files have names of their own.
+    if (asked.isNavigation || !this.#files.has(asked.path)) await this.#look();
     const file =
       this.#files.get(asked.path === '/' ? page : asked.path) ??
       (asked.isNavigation ? this.#files.get(page) : undefined);
