@@ -293,6 +293,9 @@ export class Driver {
 
 /** The log could not be written or read, or a fault of ours, in words a person can act on. */
 function failureOf(error: unknown): Failure {
+  // A damaged history is not cured by another message: the words say so, and what was written waits in the inbox.
+  if (error instanceof RequestError && error.code === 'read_only')
+    return { code: 'storage_failed', message: error.message };
   if (error instanceof RequestError) {
     const message = `${error.message} Everything that was shown is kept; send a message to go on.`;
     return { code: 'storage_failed', message };
