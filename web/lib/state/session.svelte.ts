@@ -13,6 +13,8 @@ import { RequestError, type ErrorCode } from '#protocol/errors.ts';
 import type { SessionEvent } from '#protocol/event.ts';
 import type { ApprovalScope } from '#protocol/events/approval.ts';
 import type { InputTarget } from '#protocol/events/input.ts';
+import { z } from '#protocol/schema.ts';
+import { sessionId as sessionIdShape } from '#protocol/values/ids.ts';
 import type { ApprovalId, CommandId, InputId, MachineId, SessionId } from '#protocol/values/ids.ts';
 import type { JsonObject } from '#protocol/values/json.ts';
 import type { Effort, Mode } from '#protocol/values/model.ts';
@@ -170,6 +172,11 @@ export class SessionState {
   /** Idempotent. Goes on from where it was closed; what the daemon refused is not asked for again (see `retry`). */
   follow(): void {
     if (this.#subscription !== null || this.#refusal !== null) return;
+    // An address that somebody typed: no machine has a session of that name, so none is asked.
+    if (!z.safeParse(sessionIdShape, this.sessionId).success) {
+      this.#refusal = { code: 'not_found', message: 'There is no such session.' };
+      return;
+    }
     const start = this.#folded === null ? { tailBytes } : { after: this.#folded.seq };
     this.#subscription = this.#needs.client.subscribe(this.sessionId, start, {
       based: (base) => this.#base(base),
