@@ -38,6 +38,16 @@ export function costWords(totals: { readonly cost: number; readonly unknownCost:
   return totals.cost > 0 ? `at least ${dollars(totals.cost)}` : 'cost unknown';
 }
 
+/** "18.4k tok", "$0.03"; where neither was said, that once. */
+function usageWords(turn: {
+  readonly usage: UsageTotals;
+  readonly cost: number;
+  readonly unknownCost: number;
+}): string[] {
+  const words = [tokenWords(turn.usage), costWords(turn)];
+  return words[0] === 'tokens unknown' && words[1] === 'cost unknown' ? ['usage unknown'] : words;
+}
+
 /** The line that ends a turn, in its parts: "2 files +14 -3", "3 tools", "41 s", "18.4k tok", "$0.03". */
 export function turnEndWords(turn: {
   readonly files: number;
@@ -54,6 +64,6 @@ export function turnEndWords(turn: {
     ...(turn.calls > 0 ? [counted(turn.calls, 'tool')] : []),
     duration(turn.durationMs),
     // A turn without a single model call has neither.
-    ...(turn.usage.steps > 0 ? [tokenWords(turn.usage), costWords(turn)] : []),
+    ...(turn.usage.steps > 0 ? usageWords(turn) : []),
   ];
 }
