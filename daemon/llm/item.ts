@@ -15,7 +15,7 @@ export type Item =
 
 export type ReplyPiece =
   | { type: 'text'; text: string }
-  /** `signature` is what the provider wants back, verbatim; adapters drop reasoning that another provider made. */
+  /** `signature` is what its adapter needs to give it back; adapters drop reasoning that another provider made. */
   | { type: 'reasoning'; text: string; signature?: string }
   /** `argumentsText` is sent as it stands: valid JSON, always. */
   | { type: 'tool-call'; callId: string; tool: string; argumentsText: string };

@@ -2,8 +2,6 @@
  * The OpenAI Chat Completions adapter: the acceptance suite of all adapters, then what is this format's own: how vendors continue calls, where
  * they put reasoning and usage, how they say no. Recorded vendor streams are tried where a folder of them is there.
  */
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import {
   callDelta,
@@ -24,6 +22,7 @@ import {
   truncated,
   type Reply,
 } from '../testing/wire-server.ts';
+import { triedOnRecordings } from '../testing/recorded-streams.ts';
 import { acceptance, aRequest, callsOf, gather, person, type Gathered } from './contract.ts';
 import type { Item, ModelRequest } from './item.ts';
 import { openAiChat } from './openai-chat.ts';
@@ -470,48 +469,15 @@ describe('bytes may be split anywhere', () => {
   });
 });
 
-const recordings = recordedStreams();
-
-describe.skipIf(recordings.length === 0)('recorded vendor streams', () => {
-  for (const { name, lines } of recordings) {
-    const reply = bytesReply([...lines, '[DONE]'].map((line) => bytes(`data: ${line}\n\n`)));
-
-    test(`${name}: complete, and the same wherever it is split in two`, async () => {
-      const whole = await answerTo(reply);
-      expect(whole.end.type).toBe('done');
-      expect(whole.text.length + whole.reasoning.length + callsOf(whole.end).length).toBeGreaterThan(0);
-      expect(callsOf(whole.end).every((call) => call.problem === null)).toBe(true);
-      const random = seeded(name.length);
-      const places = Array.from({ length: 30 }, () => [Math.floor(random() * bytesOf(reply).length)]);
-      for (const one of await answersTo(places.map((at) => splitAt(reply, at)))) expect(one).toEqual(whole);
-    });
-
-    test(`${name}: cut short it is an honest failure without calls, unless the finish reason had come`, async () => {
-      const whole = await answerTo(reply);
-      const all = Buffer.from(bytesOf(reply));
-      const reason = /"finish_reason":"/.exec(all.toString('latin1'))!.index;
-      const finished = all.indexOf('\n\n', reason) + 2;
-      const random = seeded(name.length + 1);
-      const places = [...Array.from({ length: 12 }, () => Math.floor(random() * all.length)), finished - 2, finished];
-      for (const ending of ['cut', 'end'] as const) {
-        const got = await answersTo(places.map((at) => truncated(reply, at, ending)));
-        for (const [index, one] of got.entries()) {
-          if (places[index]! < finished) {
-            expect(one.end).toMatchObject({ type: 'failed', failure: { code: 'reply_cut' } });
-            expect(whole.text.startsWith(one.text)).toBe(true);
-          } else {
-            expect(one).toMatchObject({ text: whole.text, end: { type: 'done', calls: callsOf(whole.end) } });
-          }
-        }
-      }
-    });
-  }
+describe('recorded vendor streams', () => {
+  triedOnRecordings({
+    folder: 'openai-chat',
+    replies: (lines) => [[...lines, '[DONE]'].map((line) => `data: ${line}\n\n`).join('')],
+    client: (http) => openAiChat({ provider: 'recorded', baseUrl: 'http://m', key: null, keyName: null, clock, http }),
+    finish: /"finish_reason":"/,
+    density: 'few',
+  });
 });
-
-if (recordings.length === 0) {
-  test.skip('recorded vendor streams: skipped, there are none; name their folder in ALCOVE_PROVIDER_STREAMS', () =>
-    undefined);
-}
 
 async function answerTo(reply: Reply): Promise<Gathered> {
   return (await answersTo([reply]))[0]!;
@@ -560,30 +526,6 @@ async function requestOf(request: ModelRequest, key: string | null = 'sk-secret'
   }
 }
 
-function recordedStreams(): { name: string; lines: string[] }[] {
-  const root =
-    process.env['ALCOVE_PROVIDER_STREAMS'] ?? resolve(import.meta.dirname, '../../../shared/provider-streams');
-  const folder = join(root, 'openai-chat');
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder)
-    .filter((file) => file.endsWith('.jsonl'))
-    .map((file) => ({
-      name: basename(file, '.jsonl'),
-      lines: readFileSync(join(folder, file), 'utf8')
-        .split('\n')
-        .filter((line) => line !== ''),
-    }));
-}
-
 function offsets(length: number): number[] {
   return Array.from({ length: length - 1 }, (_, index) => index + 1);
-}
-
-/** The same numbers in every run. */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32;
-    return state / 2 ** 32;
-  };
 }

@@ -1,5 +1,6 @@
 /** Providers by configuration: what a row may say, what a name means, and whose connections are open when. */
 import { expect, onTestFinished, test } from 'vitest';
+import { messagesReply, startAnthropicServer } from '../testing/anthropic-server.ts';
 import { chatReply, startOpenAiServer } from '../testing/openai-server.ts';
 import { followedBy } from '../testing/wire-server.ts';
 import { aRequest, gather } from './contract.ts';
@@ -60,13 +61,11 @@ test.each([
   ['other/model', 'model_unknown'],
   ['offline/gpt', 'model_unknown'],
   ['keyed/model', 'unauthorized'],
-  ['claude/model', 'provider_refused'],
   ['responses/model', 'provider_refused'],
 ])('%s cannot be had: %s', (name, code) => {
   const providers = providersOf(
     {
       keyed: row('https://example.test/v1', { keyEnv: 'SOME_KEY' }),
-      claude: { format: 'anthropic-messages', baseUrl: 'https://example.test' },
       responses: { format: 'openai-responses', baseUrl: 'https://example.test' },
     },
     { SOME_KEY: '' },
@@ -74,17 +73,28 @@ test.each([
   expect(providers.resolve(name)).toMatchObject({ type: 'unavailable', failure: { code } });
 });
 
+test('a row of Anthropic Messages is spoken to in its format, with the limit of its model (PR2, PR4)', async () => {
+  const server = await startAnthropicServer();
+  onTestFinished(() => server.close());
+  const models = [{ id: 'claude-x', maxOutputTokens: 500 }];
+  const providers = providersOf({ claude: { format: 'anthropic-messages', baseUrl: server.url, models } });
+  server.enqueue(messagesReply({ text: 'hi' }));
+  const request = { ...aRequest(), model: 'claude-x' };
+  expect((await gather(clientOf(providers.resolve('claude/claude-x')).stream(request, forever))).text).toBe('hi');
+  expect(server.requests[0]).toMatchObject({ path: '/v1/messages', body: { model: 'claude-x', max_tokens: 500 } });
+});
+
 test('a missing key is named by its variable; what cannot be spoken yet is said', () => {
   const providers = providersOf({
     keyed: row('https://example.test/v1', { keyEnv: 'SOME_KEY' }),
-    claude: { format: 'anthropic-messages', baseUrl: 'https://example.test' },
+    responses: { format: 'openai-responses', baseUrl: 'https://example.test' },
   });
   const said = (name: string) => {
     const resolution = providers.resolve(name);
     return resolution.type === 'unavailable' ? resolution.failure.message : '';
   };
   expect(said('keyed/m')).toContain('SOME_KEY');
-  expect(said('claude/m')).toContain('anthropic-messages');
+  expect(said('responses/m')).toContain('openai-responses');
 });
 
 test('the list offers what there is, with the reason for what cannot be used, and always the demo (EV2)', () => {

@@ -10,10 +10,12 @@ import { parse, z } from '#protocol/schema.ts';
 import { effort, type Effort } from '#protocol/values/model.ts';
 import type { Failure, FailureCode } from '#protocol/values/outcome.ts';
 import type { Clock } from '../base/clock.ts';
+import { anthropicMessages } from './anthropic-messages.ts';
 import type { ModelRequest, StreamEvent } from './item.ts';
 import type { ModelClient } from './model-stream.ts';
 import { offlineModel } from './offline.ts';
 import { openAiChat } from './openai-chat.ts';
+import type { WireOptions } from './wire-client.ts';
 
 const baseUrl = z.string().check(
   z.maxLength(2000),
@@ -29,6 +31,8 @@ const modelEntry = z.object({
   id: z.string().check(z.regex(/^\S+$/, { error: 'expected a model id without spaces' }), z.maxLength(200)),
   contextWindow: z.optional(z.int().check(z.positive({ error: 'expected a number of tokens' }))),
   efforts: z.optional(z.array(effort)),
+  /** The most it may say in one reply; heeded by anthropic-messages, which demands a limit and else takes the model's own. */
+  maxOutputTokens: z.optional(z.int().check(z.positive({ error: 'expected a number of tokens' }))),
 });
 
 const providerSettings = z.object({
@@ -56,6 +60,13 @@ export interface ParsedProviders {
 export type Resolution =
   | { type: 'resolved'; client: ModelClient; provider: string; model: string; contextWindow: number | null }
   | { type: 'unavailable'; failure: Failure };
+
+/** One adapter a wire format. Each loads its SDK when it is first asked. */
+const adapters: Record<ProviderSettings['format'], (options: WireOptions) => ModelClient> = {
+  'anthropic-messages': anthropicMessages,
+  'openai-chat': openAiChat,
+  'openai-responses': openAiChat,
+};
 
 export interface ListedModel {
   /** `provider/model`. */
@@ -181,8 +192,8 @@ export class Providers {
 
   /** Why this provider cannot be used now; null where nothing stands in the way. */
   #obstacle(provider: string, settings: ProviderSettings): Failure | null {
-    if (settings.format !== 'openai-chat') {
-      const message = `${provider} speaks ${settings.format}, which this version of Alcove cannot speak yet; only openai-chat.`;
+    if (settings.format === 'openai-responses') {
+      const message = `${provider} speaks openai-responses, which this version of Alcove cannot speak yet; only openai-chat and anthropic-messages.`;
       return { code: 'provider_refused', message };
     }
     if (settings.keyEnv !== undefined && this.#key(settings) === null) {
@@ -201,12 +212,13 @@ export class Providers {
     const cached = this.#clients.get(provider);
     if (cached !== undefined) return cached;
     const make = () =>
-      openAiChat({
+      adapters[settings.format]({
         provider,
         baseUrl: settings.baseUrl.replace(/\/+$/, ''),
         key: this.#key(settings),
         keyName: settings.keyEnv ?? null,
         clock: this.#clock,
+        maxOutputTokens: (model) => entriesOf(settings).find((one) => one.id === model)?.maxOutputTokens ?? null,
       });
     const client = new SharedClient(make, (open) => {
       if (open) this.#open.add(client);

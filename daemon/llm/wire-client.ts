@@ -29,6 +29,8 @@ export interface WireOptions {
   clock: Clock;
   /** The most a model may say in one reply, where the settings name it; null where they do not. */
   maxOutputTokens?: (model: string) => number | null;
+  /** Replaces the network: for tests. */
+  http?: Pick<Http, 'fetch' | 'close'>;
 }
 
 export interface WireFormat {
@@ -57,12 +59,13 @@ class WireClient implements ModelClient {
   readonly #format: WireFormat;
   readonly #options: WireOptions;
   readonly #provider: Provider;
-  readonly #http = new Http();
+  readonly #http: Pick<Http, 'fetch' | 'close'>;
   readonly #exchanges = new Set<Exchange>();
   #closed = false;
 
   constructor(format: WireFormat, options: WireOptions) {
     this.#format = format;
+    this.#http = options.http ?? new Http();
     this.#options = options;
     this.#provider = { name: options.provider, keyName: options.keyName, key: options.key };
   }
