@@ -84,7 +84,7 @@ export async function searchBelow(
     return {
       shown: place.shown,
       files: stayed,
-      cut: end.kind === 'complete' ? null : limit.aborted ? 'time' : 'enough',
+      cut: end.kind === 'complete' ? null : enough(found) ? 'enough' : 'time',
     };
   } catch (error) {
     if (signal.aborted) return failed(`Searching ${place.shown} was stopped.`);

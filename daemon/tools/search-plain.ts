@@ -151,7 +151,7 @@ class Matcher {
       execArgv: [],
       workerData: { source: pattern.source, flags: pattern.flags },
     });
-    this.#worker.setMaxListeners(0);
+    this.#worker.on('error', () => {}); // told to the match that waits; with none, the time limit ends the search
   }
 
   /** Rejects when the signal fires first. */
