@@ -61,12 +61,10 @@ test.each([
   ['other/model', 'model_unknown'],
   ['offline/gpt', 'model_unknown'],
   ['keyed/model', 'unauthorized'],
-  ['responses/model', 'provider_refused'],
 ])('%s cannot be had: %s', (name, code) => {
   const providers = providersOf(
     {
       keyed: row('https://example.test/v1', { keyEnv: 'SOME_KEY' }),
-      responses: { format: 'openai-responses', baseUrl: 'https://example.test' },
     },
     { SOME_KEY: '' },
   );
@@ -84,17 +82,21 @@ test('a row of Anthropic Messages is spoken to in its format, with the limit of 
   expect(server.requests[0]).toMatchObject({ path: '/v1/messages', body: { model: 'claude-x', max_tokens: 500 } });
 });
 
-test('a missing key is named by its variable; what cannot be spoken yet is said', () => {
+test('all three formats resolve (PR2)', () => {
+  const formats = ['anthropic-messages', 'openai-chat', 'openai-responses'];
+  const providers = providersOf(Object.fromEntries(formats.map((format) => [format, { format, baseUrl: 'http://x' }])));
+  expect(formats.map((format) => providers.resolve(`${format}/m`).type)).toEqual(formats.map(() => 'resolved'));
+});
+
+test('a missing key is named by its variable', () => {
   const providers = providersOf({
     keyed: row('https://example.test/v1', { keyEnv: 'SOME_KEY' }),
-    responses: { format: 'openai-responses', baseUrl: 'https://example.test' },
   });
   const said = (name: string) => {
     const resolution = providers.resolve(name);
     return resolution.type === 'unavailable' ? resolution.failure.message : '';
   };
   expect(said('keyed/m')).toContain('SOME_KEY');
-  expect(said('responses/m')).toContain('openai-responses');
 });
 
 test('the list offers what there is, with the reason for what cannot be used, and always the demo (EV2)', () => {

@@ -15,6 +15,7 @@ import type { ModelRequest, StreamEvent } from './item.ts';
 import type { ModelClient } from './model-stream.ts';
 import { offlineModel } from './offline.ts';
 import { openAiChat } from './openai-chat.ts';
+import { openAiResponses } from './openai-responses.ts';
 import type { WireOptions } from './wire-client.ts';
 
 const baseUrl = z.string().check(
@@ -31,7 +32,7 @@ const modelEntry = z.object({
   id: z.string().check(z.regex(/^\S+$/, { error: 'expected a model id without spaces' }), z.maxLength(200)),
   contextWindow: z.optional(z.int().check(z.positive({ error: 'expected a number of tokens' }))),
   efforts: z.optional(z.array(effort)),
-  /** The most it may say in one reply; heeded by anthropic-messages, which demands a limit and else takes the model's own. */
+  /** The most it may say in one reply; heeded by anthropic-messages, which demands a limit and else takes the model's own, and openai-responses. */
   maxOutputTokens: z.optional(z.int().check(z.positive({ error: 'expected a number of tokens' }))),
 });
 
@@ -65,7 +66,7 @@ export type Resolution =
 const adapters: Record<ProviderSettings['format'], (options: WireOptions) => ModelClient> = {
   'anthropic-messages': anthropicMessages,
   'openai-chat': openAiChat,
-  'openai-responses': openAiChat,
+  'openai-responses': openAiResponses,
 };
 
 export interface ListedModel {
@@ -192,10 +193,6 @@ export class Providers {
 
   /** Why this provider cannot be used now; null where nothing stands in the way. */
   #obstacle(provider: string, settings: ProviderSettings): Failure | null {
-    if (settings.format === 'openai-responses') {
-      const message = `${provider} speaks openai-responses, which this version of Alcove cannot speak yet; only openai-chat and anthropic-messages.`;
-      return { code: 'provider_refused', message };
-    }
     if (settings.keyEnv !== undefined && this.#key(settings) === null) {
       const message = `${provider} needs a key: the environment variable ${settings.keyEnv} is not set. Set it and start the daemon again.`;
       return { code: 'unauthorized', message };
