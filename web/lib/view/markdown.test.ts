@@ -107,7 +107,7 @@ describe('C26: text of models and files is inert', () => {
       .blocks.map((block) => (block.type === 'html' ? block.html : ''))
       .join('');
     const elements = [...page.querySelectorAll('*')];
-    const allowed = /^(p|a|span|div|code|pre|ul|ol|li|table|thead|tbody|tr|th|td|h1|br)$/;
+    const allowed = /^(p|a|span|div|code|pre|ul|ol|li|table|thead|tbody|tr|th|td|h2|br)$/;
     expect(elements.filter((element) => !allowed.test(element.localName)).map((element) => element.localName)).toEqual(
       [],
     );
@@ -152,4 +152,25 @@ describe('links', () => {
 it('tasks and tables can be read by all', () => {
   expect(html('- [x] done\n- [ ] open')).toContain('aria-label="not done"');
   expect(html('| a |\n| :-: |\n| 1 |')).toContain('<td class="center">1</td>');
+});
+
+describe('headings', () => {
+  // In quotes, as happy-dom loses the first element of what is sanitised.
+  const levels = (text: string): string[] =>
+    [...html(text.replaceAll(/#+/g, '> text\n>\n> $&')).matchAll(/<h(\d)/g)].map((match) => match[1] ?? '');
+
+  it.each([
+    ['# a\n\n## b\n\n# c', ['2', '3', '2']],
+    ['#### a\n\n###### b\n\n#### c\n\n# d', ['2', '3', '2', '2']],
+    ['# a\n\n##### b\n\n### c', ['2', '3', '3']],
+    ['# a\n\n## b\n\n### c\n\n#### d\n\n##### e\n\n###### f', ['2', '3', '4', '5', '6', '6']],
+  ])('stand under the title of the page and skip no level: %j', (markdown, expected) => {
+    expect(levels(markdown)).toEqual(expected);
+  });
+
+  it('have the level that they end with from the first token on', () => {
+    const markdown = '### a\n\nx\n\n##### b\n\ny\n\n#### c\n\nz\n\n## d\n\nDone.';
+    const before = grow(markdown, markdown.length);
+    expect(renderMarkdown(markdown, before, true).blocks).toEqual(renderMarkdown(markdown, noMarkdown, true).blocks);
+  });
 });

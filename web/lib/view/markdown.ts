@@ -28,9 +28,11 @@ export interface MarkdownText {
   readonly frozen: number;
   /** How many blocks those are. */
   readonly frozenBlocks: number;
+  /** The headings that what comes after those blocks stands under, outermost first, by the levels that the text gave them. */
+  readonly under: readonly number[];
 }
 
-export const noMarkdown: MarkdownText = { blocks: [], frozen: 0, frozenBlocks: 0 };
+export const noMarkdown: MarkdownText = { blocks: [], frozen: 0, frozenBlocks: 0, under: [] };
 
 /**
  * Renders `text`. Give back the answer for the text before it, where `text` begins with that, and only the tail is done. `ended`: no more
@@ -45,28 +47,49 @@ export function renderMarkdown(text: string, before: MarkdownText = noMarkdown, 
   let { frozen } = before;
   let place = before.frozen;
   let count = frozenBlocks.length;
+  let { under } = before;
+  let here = under;
   tokens.forEach((token, index) => {
+    here = placeHeadings(token, here);
     const block = renderBlock(token, place, before.blocks[blocks.length]);
     if (block !== null) blocks.push(block);
     place += token.raw.length;
     if (index < open) {
       frozen = place;
       count = blocks.length;
+      under = here;
     }
   });
-  return { blocks, frozen, frozenBlocks: count };
+  return { blocks, frozen, frozenBlocks: count, under };
 }
 
 function renderWhole(text: string, before: MarkdownText): MarkdownText {
   const tokens = parser.lexer(text);
   const blocks: MarkdownBlock[] = [];
   let place = 0;
+  let under: readonly number[] = [];
   for (const token of tokens) {
+    under = placeHeadings(token, under);
     const block = renderBlock(token, place, before.blocks[blocks.length]);
     if (block !== null) blocks.push(block);
     place += token.raw.length;
   }
-  return { blocks, frozen: text.length, frozenBlocks: blocks.length };
+  return { blocks, frozen: text.length, frozenBlocks: blocks.length, under };
+}
+
+/**
+ * Gives the headings in a token the levels that the page has for them: the title of the page is above all of them, and none skips a level,
+ * whatever the text does. Answers which headings what follows stands under.
+ */
+function placeHeadings(token: Token, under: readonly number[]): readonly number[] {
+  let open = under;
+  void parser.walkTokens([token], (one) => {
+    if (one.type !== 'heading') return;
+    const heading = one as Tokens.Heading;
+    open = [...open.filter((level) => level < heading.depth), heading.depth];
+    heading.depth = Math.min(open.length + 1, 6);
+  });
+  return open;
 }
 
 /** Null for what shows nothing. `known` is given back where it shows the same. */
