@@ -52,7 +52,7 @@ export function responsesEvents(reply: ResponsesReply): unknown[] {
   if (reply.end === null) return events;
   const usage = reply.usage === undefined ? { input_tokens: 100, output_tokens: 10 } : reply.usage;
   const end = { type: 'response.completed', ...reply.end };
-  const { type, ...more } = end as { type: string };
+  const { type, ...more } = end;
   events.push({ type, response: { id: 'resp_1', usage, ...more } });
   return events;
 }
