@@ -13,6 +13,7 @@ import { RequestError, type ErrorCode } from '#protocol/errors.ts';
 import type { SessionEvent } from '#protocol/event.ts';
 import type { ApprovalScope } from '#protocol/events/approval.ts';
 import type { InputTarget } from '#protocol/events/input.ts';
+import type { InputPart } from '#protocol/values/content.ts';
 import { z } from '#protocol/schema.ts';
 import { sessionId as sessionIdShape } from '#protocol/values/ids.ts';
 import type { ApprovalId, CommandId, InputId, MachineId, SessionId } from '#protocol/values/ids.ts';
@@ -247,12 +248,21 @@ export class SessionState {
 
   /** Resolves when the daemon has it, or when it stands in `unsent`, or when it was refused and stands in the draft (see `lastError`). */
   submit(text: string, target: InputTarget): Promise<void> {
-    const same = this.#sending.find((one) => one.text === text && one.target === target);
+    return this.#submit({ text, target });
+  }
+
+  /** The same parts again, as an input of its own; `text` stands for them where they cannot be sent. */
+  submitParts(parts: readonly InputPart[], text: string, target: InputTarget): Promise<void> {
+    return this.#submit({ text, parts, target });
+  }
+
+  #submit(input: Pick<UnsentInput, 'text' | 'parts' | 'target'>): Promise<void> {
+    const same = this.#sending.find((one) => one.text === input.text && one.target === input.target);
     const underWay = same && this.#inFlight.get(same.inputId);
     // Pressed twice.
     if (underWay !== undefined) return underWay;
     const { clock, ids } = this.#needs;
-    return this.#send({ inputId: ids.next() as InputId, text, target, at: clock.now() });
+    return this.#send({ ...input, inputId: ids.next() as InputId, at: clock.now() });
   }
 
   sendUnsent(inputId: InputId): Promise<void> {
@@ -276,7 +286,7 @@ export class SessionState {
     // Kept first: from here on nothing can lose it.
     this.#unsentStore.put(input);
     this.#sending = [...this.#sending, input];
-    const parts = [{ type: 'text' as const, text }];
+    const parts = input.parts === undefined ? [{ type: 'text' as const, text }] : [...input.parts];
     const sent = this.#needs.client
       .call('session.submit', { commandId: inputId, sessionId: this.sessionId, target, parts })
       .then(
@@ -333,8 +343,8 @@ export class SessionState {
     return this.#command('session.withdraw-input', { inputId });
   }
 
-  editInput(inputId: InputId, text: string): Promise<void> {
-    return this.#command('session.edit-input', { inputId, parts: [{ type: 'text', text }] });
+  editInput(inputId: InputId, parts: readonly InputPart[]): Promise<void> {
+    return this.#command('session.edit-input', { inputId, parts: [...parts] });
   }
 
   retarget(inputId: InputId, target: InputTarget): Promise<void> {

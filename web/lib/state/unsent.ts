@@ -5,6 +5,7 @@
 import type { InputTarget } from '#protocol/events/input.ts';
 import { inputTarget } from '#protocol/events/input.ts';
 import { z } from '#protocol/schema.ts';
+import { inputPart, type InputPart } from '#protocol/values/content.ts';
 import { inputId, timeOfId, type InputId } from '#protocol/values/ids.ts';
 import { commandMemoryMs } from '#protocol/conversation/conversation.ts';
 import type { Storage } from '../base/storage.ts';
@@ -12,12 +13,16 @@ import type { Storage } from '../base/storage.ts';
 export interface UnsentInput {
   readonly inputId: InputId;
   readonly text: string;
+  /** What is sent where it is more than the text: then the text only stands for it. */
+  readonly parts?: readonly InputPart[] | undefined;
   readonly target: InputTarget;
   /** When it was submitted. */
   readonly at: number;
 }
 
-const kept = z.array(z.object({ inputId, text: z.string(), target: inputTarget, at: z.number() }));
+const kept = z.array(
+  z.object({ inputId, text: z.string(), parts: z.optional(z.array(inputPart)), target: inputTarget, at: z.number() }),
+);
 
 export class UnsentStore {
   readonly #storage: Storage;

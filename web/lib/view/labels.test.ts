@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { noUsage } from '#protocol/values/usage.ts';
-import { costWords, tokenWords, turnEndWords } from './labels.ts';
+import { costWords, firstLines, inputWords, sizeWords, tokenWords, turnEndWords } from './labels.ts';
 import { pageTitle } from './title.ts';
 
 const usage = { ...noUsage, input: 18_000, output: 400, steps: 2 };
@@ -24,5 +24,27 @@ it('the title says how many need the person', () => {
     '(2) Coupons, Alcove',
     'Coupons, Alcove',
     '(1) Alcove',
+  ]);
+});
+
+it('says how long a text is that did not come by itself, and shows its first lines', () => {
+  const blob = { sha256: 'a'.repeat(64), bytes: 303_104 };
+  expect(
+    inputWords([
+      { type: 'text', text: 'look' },
+      { type: 'text-blob', blob },
+    ]),
+  ).toBe('look\n303 KB of text');
+  expect([sizeWords(12), sizeWords(1_250_000)]).toEqual(['12 bytes', '1.3 MB']);
+  expect(firstLines('1\n2')).toBe('1\n2');
+  expect(firstLines('line\n'.repeat(100)).split('\n')).toHaveLength(8);
+  expect(firstLines('x'.repeat(10_000))).toHaveLength(801);
+});
+
+it('says once that nothing is known of the usage', () => {
+  const quiet = { files: 0, added: 0, removed: 0, calls: 0, durationMs: 1000, cost: 0, unknownCost: 1 };
+  expect(turnEndWords({ ...quiet, usage: { ...noUsage, steps: 1, unknownSteps: 1 } })).toEqual([
+    '1.0 s',
+    'usage unknown',
   ]);
 });

@@ -3,6 +3,7 @@
  * Verbs of tools come from the daemon (`display.title`) and are not made here.
  */
 import type { CallOutcome, TurnOutcome } from '#protocol/values/outcome.ts';
+import type { InputPart } from '#protocol/values/content.ts';
 import type { UsageTotals } from '#protocol/values/usage.ts';
 import { amount, dollars, duration } from './time.ts';
 
@@ -24,6 +25,29 @@ export const callOutcomeLabels: Record<CallOutcome, string> = {
 /** "1 file", "3 files". */
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** "950 bytes", "303 KB", "1.2 MB". */
+export function sizeWords(bytes: number): string {
+  if (bytes < 1000) return `${bytes} bytes`;
+  return bytes < 999_500 ? `${Math.round(bytes / 1000)} KB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
+/** What a person said, for a line: text as it is, what did not come by itself by its size. */
+export function inputWords(parts: readonly InputPart[]): string {
+  return parts
+    .map((part) => {
+      if (part.type === 'text') return part.text;
+      return part.type === 'text-blob' ? `${sizeWords(part.blob.bytes)} of text` : (part.name ?? 'a picture');
+    })
+    .join('\n');
+}
+
+/** The beginning of a long text: few lines, and few characters where its lines are long. */
+export function firstLines(text: string): string {
+  const most = 800;
+  const lines = text.slice(0, most).split('\n', 8).join('\n');
+  return lines.length < text.length ? `${lines}…` : lines;
 }
 
 /** Input and output together; "tokens unknown" where no step said. */

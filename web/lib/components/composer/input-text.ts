@@ -1,0 +1,16 @@
+/** What an editor begins with: the whole text of an input, also where it is too long to have come by itself. */
+import type { BlobRef } from '#protocol/values/blob.ts';
+import type { InputPart } from '#protocol/values/content.ts';
+
+/** Rejects where a text cannot be fetched: an editor that left it out would throw it away. */
+export async function inputText(
+  parts: readonly InputPart[],
+  fetchText: (blob: BlobRef) => Promise<string>,
+): Promise<string> {
+  const texts: string[] = [];
+  for (const part of parts) {
+    if (part.type === 'text') texts.push(part.text);
+    if (part.type === 'text-blob') texts.push(await fetchText(part.blob));
+  }
+  return texts.join('\n');
+}
