@@ -4,8 +4,11 @@
  * `cd` is followed by reading only.
  */
 import { isAbsolute } from 'node:path';
-import { onlyLooks, type CommandJudgement } from './command-risk.ts';
-import { findPlace, type PathEnvironment, type Place } from './paths.ts';
+import { outputsOf } from './command-outputs.ts';
+import { editsInPlace, programText } from './command-programs.ts';
+import { namesOnly, onlyLooks, type CommandJudgement } from './command-risk.ts';
+import { hasOption } from './option.ts';
+import { findPlace, isWithin, type PathEnvironment, type Place } from './paths.ts';
 
 /** A sentence that says what the command would touch, or null. */
 export async function cautionOfPaths(
@@ -25,7 +28,7 @@ export async function cautionOfPaths(
         isAbsolute(use.word) || use.word.startsWith('~') ? use.word : `${folder}/${use.word}`,
         environment,
       );
-      const why = objection(use.kind, place);
+      const why = objection(use, place) ?? (use.deep === true ? await holdsGuarded(place, environment) : null);
       if (why !== null)
         return `The command ${use.kind === 'write' ? 'writes to' : 'touches'} ${place.shown}, which ${why}.`;
     }
@@ -40,9 +43,27 @@ const maxLookups = 2_000;
  * `write`: the target of a redirection. `change`: named to a program that writes. `use`: to one of which we do not know what it does.
  * `look`: to one that only reads. `name`: to one that only lists or prints names.
  */
-type Use = { word: string; kind: 'write' | 'change' | 'use' | 'look' | 'name' };
+type Use = {
+  word: string;
+  kind: 'write' | 'change' | 'use' | 'look' | 'name';
+  /** All that is below it is read, too. */
+  deep?: boolean;
+};
 
-function objection(kind: Use['kind'], place: Place): string | null {
+/** A folder outside the project, or a project around everything, that holds the person's home or Alcove's. */
+async function holdsGuarded(place: Place, environment: PathEnvironment): Promise<string | null> {
+  const person = environment.processEnvironment['HOME'];
+  if (person !== undefined && isWithin((await findPlace(person, environment)).real, place.real)) {
+    return 'holds the keys and passwords of your home';
+  }
+  if (place.area === 'project') return null;
+  for (const home of environment.forbidden) {
+    if (isWithin((await findPlace(home, environment)).real, place.real)) return "holds Alcove's own home";
+  }
+  return null;
+}
+
+function objection({ kind, word }: Use, place: Place): string | null {
   switch (place.area) {
     case 'home':
       return "is in Alcove's own home";
@@ -51,7 +72,7 @@ function objection(kind: Use['kind'], place: Place): string | null {
     case 'repository':
       return kind === 'look' || kind === 'name' ? null : "is inside a repository's .git";
     case 'outside':
-      if (harmlessDevice.test(place.real)) return null;
+      if (harmlessDevice.test(place.real) && (!word.startsWith('/proc/') || ownDescriptor.test(word))) return null;
       if (kind === 'write' || kind === 'change') return 'is outside the project';
       return kind !== 'name' && place.guard?.when === 'always' ? place.guard.because : null;
     case 'project': {
@@ -64,6 +85,8 @@ function objection(kind: Use['kind'], place: Place): string | null {
 /** `/dev/fd/N` and `/dev/stdout` are links into /proc of whoever looks. */
 const harmlessDevice =
   /^\/(dev\/(null|zero|full|tty|stdin|stdout|stderr|urandom|random|fd\/\d+|pts\/\d+)|proc\/(self|\d+)\/fd\/.*)$/;
+
+const ownDescriptor = /^\/proc\/self\/fd\/\d+$/;
 
 /** The project, and each folder that a `cd` leads to from the one before. */
 function foldersOf(parts: readonly string[][], start: string): string[] {
@@ -80,12 +103,57 @@ function foldersOf(parts: readonly string[][], start: string): string[] {
 function usesOf(part: string[]): Use[] {
   const [name = '', ...args] = part;
   const kind = kindOf(name, args);
-  return args.flatMap((text): Use[] => {
-    if (/^--?(exclude|include|ignore|not-)/.test(text)) return [];
-    const value = /^(?:-[A-Za-z]|--?[\w-]+=|[\w-]+=|@){0,2}(.+)$/s.exec(text)?.[1] ?? text;
+  const texts = programText(name, args)?.at ?? [];
+  const named = args.flatMap((text, at): Use[] => {
+    if (texts.includes(at) || /^--?(exclude|include|ignore|not-)/.test(text)) return [];
+    const value = withoutScheme(/^(?:-[A-Za-z]|--?[\w-]+=|[\w-]+=|@){0,2}(.+)$/s.exec(text)?.[1] ?? text);
     const counts = kind === 'change' ? !text.startsWith('-') || looksLikePath(value) : looksLikePath(value);
-    return counts && value.length <= maxPath && !isUrl.test(value) ? [{ word: value, kind }] : [];
+    return counts && isPath(value) ? [{ word: value, kind }] : [];
   });
+  const written = outputsOf(name, args).filter(isPath);
+  const searched = searchedBy(name, args).filter(isPath);
+  return [
+    ...named,
+    ...written.map((word): Use => ({ word, kind: 'write' })),
+    ...searched.map((word): Use => ({ word, kind: name === 'find' ? 'name' : 'look', deep: true })),
+  ];
+}
+
+function isPath(text: string): boolean {
+  return text.length <= maxPath && !isUrl.test(text);
+}
+
+/** `file://` is a path by another name. */
+function withoutScheme(text: string): string {
+  const path = /^file:\/*(?:localhost)?(\/.*)$/is.exec(text)?.[1];
+  if (path === undefined) return text;
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
+
+/** The folders that a program reads with all that is in them. */
+function searchedBy(name: string, args: readonly string[]): string[] {
+  if (!searchers.test(name)) return [];
+  if (/^[efz]?grep$/.test(name) && !hasOption(args, 'rR', '--recursive', '--dereference-recursive')) return [];
+  if (name === 'diff' && !hasOption(args, 'r', '--recursive')) return [];
+  if (name === 'find') {
+    const end = args.findIndex((text) => /^(-[^HLPDO]|[(!])/.test(text));
+    const folders = operands(end === -1 ? args : args.slice(0, end));
+    return folders.length === 0 ? ['.'] : folders;
+  }
+  if (name === 'diff') return operands(args);
+  const named = hasOption(args, 'ef', '--regexp', '--file', '--files') && !name.startsWith('fd');
+  const folders = operands(args).slice(named ? 0 : 1);
+  return folders.length === 0 ? ['.'] : folders;
+}
+
+const searchers = /^([efz]?grep|rg|ag|ack|find|fd|fdfind|diff)$/;
+
+function operands(args: readonly string[]): string[] {
+  return args.filter((text) => text !== '' && !text.startsWith('-'));
 }
 
 /** The longest path that Linux takes. */
@@ -103,11 +171,8 @@ function looksLikePath(text: string): boolean {
   );
 }
 
-const namesOnly = new Set(
-  'echo printf ls stat test [ find tree du which type basename dirname realpath readlink cd pushd file'.split(' '),
-);
 const writers = new Set(
-  'cp mv ln install mkdir touch tee rm rmdir unlink rsync scp truncate unzip tar patch split mkfifo mknod chmod chown dd'.split(
+  'cp mv ln install mkdir touch tee rm rmdir unlink rsync scp truncate unzip tar patch split csplit mkfifo mknod chmod chown dd 7z 7za 7zr 7zz'.split(
     ' ',
   ),
 );
@@ -115,6 +180,6 @@ const writers = new Set(
 function kindOf(name: string, args: readonly string[]): Use['kind'] {
   if (namesOnly.has(name)) return 'name';
   if (writers.has(name)) return 'change';
-  if (name === 'sed' || name === 'perl') return args.some((text) => /^-[A-Za-z]*i/.test(text)) ? 'change' : 'look';
+  if (/^g?sed$|^perl$/.test(name)) return editsInPlace(args) ? 'change' : 'look';
   return onlyLooks.has(name) || name === 'git' || name === 'awk' ? 'look' : 'use';
 }

@@ -6,6 +6,8 @@
  * Wrappers (`env X=1`, `timeout 5`, `nohup`, `xargs`) are judged by what they run, `sh -c` by its script. `parts` are the simple commands
  * after that, for rules that must allow each of them.
  */
+import { patternRisk } from './command-globs.ts';
+import { programText } from './command-programs.ts';
 import { gitRisk } from './git-risk.ts';
 import { hasOption, type Risk } from './option.ts';
 import { parseShell, type SimpleCommand, type Word } from './shell-words.ts';
@@ -76,7 +78,25 @@ class Court {
       this.writes.push(target.text);
     }
     this.reads.push(...command.reads.map((target) => target.text));
+    for (const target of [...command.writes, ...command.reads]) {
+      if (target.pattern) this.#pattern(target.text);
+      if (/^\/dev\/(tcp|udp)\//.test(target.text)) this.#unclear('talks to the network by a redirection');
+    }
     this.#words(command.words, command.input, depth);
+  }
+
+  #pattern(text: string): void {
+    const risk = patternRisk(text);
+    if (risk !== null) this.#unclear(risk);
+  }
+
+  /** What a program is told by a text in its own language. */
+  #text(name: string, args: readonly string[]): void {
+    const text = programText(name, args);
+    if (text === null) return;
+    this.writes.push(...text.writes);
+    this.reads.push(...text.reads);
+    if (text.unclear !== null) this.#unclear(text.unclear);
   }
 
   #assignment(name: string): void {
@@ -92,11 +112,17 @@ class Court {
     }
     const name = programOf(first.text);
     const texts = rest.map((word) => word.text);
+    if (isOwnProgram(first.text, texts)) this.#destructive('drives Alcove itself');
+    if (texts.some((text) => ownDoor.test(text))) this.#destructive("uses Alcove's own door");
+    if (!namesOnly.has(name)) {
+      for (const word of rest) if (word.pattern) this.#pattern(word.text);
+    }
     if (otherRights.has(name)) this.#destructive(`runs with the rights of another user (${name})`);
     const wrapped = unwrap(name, rest);
     if (wrapped === 'unknown') return this.#unclear(`uses an option of ${name} that is not known here`);
     if (wrapped !== null) {
       for (const assigned of wrapped.assignments) this.#assignment(assigned);
+      if (wrapped.folder !== null) this.parts.push(['cd', wrapped.folder]);
       if (wrapped.inner.length === 0) {
         this.parts.push([name, ...texts]);
         return;
@@ -107,10 +133,14 @@ class Court {
     if (shells.has(name)) return this.#shell(name, rest, input, depth);
     this.parts.push([name, ...texts]);
     if (more && takesAway.has(name)) this.#destructive(`runs ${name} on a list that is not known before it runs`);
+    if (editors.has(name) && !texts.some((text) => /^(-h|-v|--help|--version)$/.test(text)))
+      return this.#unclear(`waits for a keyboard, or edits by commands that are not read here (${name})`);
     if (beyondReading.has(name)) return this.#unclear(beyondReading.get(name) as string);
     if (name === 'find') this.#find(rest, depth);
     if (containers.has(name)) this.#container(name, rest, depth);
     if (input === 'pipe' && runsItsInput(name, texts)) this.#destructive(`runs what it reads from a pipe (${name})`);
+    if (input === 'text' && runsItsInput(name, texts)) this.#unclear(`runs code that is given as text (${name})`);
+    this.#text(name, texts);
     if (definesVariables.has(name)) {
       for (const text of texts) {
         const assigned = /^([A-Za-z_]\w*)\+?=/.exec(text)?.[1];
@@ -229,6 +259,26 @@ export const onlyLooks: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
+/** Programs that only list or print names, without looking into what these stand for. */
+export const namesOnly: ReadonlySet<string> = new Set(
+  'echo printf ls stat test [ tree du which type basename dirname realpath readlink cd pushd file find'.split(' '),
+);
+
+const editors = new Set(
+  'vim vi view nvim gvim vimdiff nano pico emacs emacsclient micro joe mcedit hx ed red ex'.split(' '),
+);
+
+/** Alcove's command line, as it is installed or built. */
+function isOwnProgram(program: string, args: readonly string[]): boolean {
+  if (/(^|\/)(alcove(@[^/]*)?|dist\/daemon\/main\.js)$/.test(program)) return true;
+  if (!/^(node|nodejs|bun|deno|tsx)$/.test(programOf(program))) return false;
+  return args.some((text) => /(^|\/)(dist\/daemon\/main\.js|daemon\/cli\/main\.ts|bin\/alcove)$/.test(text));
+}
+
+/** What a daemon answers on this machine and only paired devices may ask. */
+const ownDoor =
+  /(^|[^\w.-])(localhost|127(\.\d+){1,3}|0(\.0){0,3}|\[::1?\]|\[::ffff:[^\]]+\]|[\w-]+\.localhost)(:[^/\s'"]*)?\/+(pair|rpc|ws|blobs)(?![\w-])/i;
+
 /** Programs that run commands in ways that are not followed here. */
 const beyondReading = new Map<string, string>([
   ['eval', 'makes up a command while it runs (eval)'],
@@ -247,8 +297,10 @@ const beyondReading = new Map<string, string>([
   ['batch', 'leaves commands to be run later'],
   ['systemd-run', 'leaves commands to be run elsewhere'],
   ['osascript', 'drives other programs by a script'],
-  ['ed', 'edits by commands that are not read here'],
-  ['ex', 'edits by commands that are not read here'],
+  ['chroot', 'runs a command where all paths mean something else'],
+  ['unshare', 'runs a command where all paths may mean something else'],
+  ['nsenter', 'runs a command where all paths may mean something else'],
+  ['bwrap', 'runs a command where all paths may mean something else'],
 ]);
 
 /** Programs that take a program from their stdin when no other is named. */
@@ -267,6 +319,8 @@ function runsItsInput(name: string, args: readonly string[]): boolean {
 interface Wrapped {
   inner: readonly Word[];
   assignments: string[];
+  /** Where `env -C` runs it. */
+  folder: string | null;
 }
 
 interface Wrapper {
@@ -310,6 +364,7 @@ const wrappers: Readonly<Record<string, Wrapper>> = {
   chronic: { valued: [], alone: /^-[ve]+$/, operands: 0 },
   caffeinate: { valued: ['-t', '-w'], alone: /^-[disum]+$/, operands: 0 },
   busybox: { valued: [], alone: /^$/, operands: 0 },
+  toybox: { valued: [], alone: /^$/, operands: 0 },
   npx: { valued: ['-p', '--package'], alone: /^(-y|-q|--yes|--no|--no-install|--quiet|--package=.*)$/, operands: 0 },
   bunx: { valued: [], alone: /^(--bun|-y)$/, operands: 0 },
   xargs: {
@@ -341,6 +396,7 @@ function unwrap(name: string, rest: readonly Word[]): Wrapped | null | 'unknown'
   if (wrapper === undefined) return null;
   if (name === 'command' && /^-[vV]+$/.test(rest[0]?.text ?? '')) return null; // only says where it is
   const assignments: string[] = [];
+  let folder: string | null = null;
   let at = runner?.skip ?? 0;
   while (at < rest.length) {
     const { text, splits } = rest[at] as Word;
@@ -349,6 +405,10 @@ function unwrap(name: string, rest: readonly Word[]): Wrapped | null | 'unknown'
       at++;
       break;
     }
+    if (name === 'env')
+      folder =
+        /^(?:--chdir=|-C)(.+)$/s.exec(text)?.[1] ??
+        (/^(-C|--chdir)$/.test(text) ? (rest[at + 1]?.text ?? null) : folder);
     const assigned = name === 'env' ? /^([A-Za-z_]\w*)=/.exec(text)?.[1] : undefined;
     if (assigned !== undefined) {
       assignments.push(assigned);
@@ -358,7 +418,7 @@ function unwrap(name: string, rest: readonly Word[]): Wrapped | null | 'unknown'
     else if (wrapper.alone.test(text)) at++;
     else return 'unknown';
   }
-  return { inner: rest.slice(at + wrapper.operands), assignments };
+  return { inner: rest.slice(at + wrapper.operands), assignments, folder };
 }
 
 /** `npm exec X`, `pnpm dlx X`, `yarn dlx X`: npx by other names. */
@@ -473,6 +533,7 @@ const dangers: readonly Danger[] = [
         ),
       ),
   },
+  { names: /^sort$/, reason: 'runs another program', when: (args) => hasOption(args, '', '--compress-program') },
   {
     names: /^rg$/,
     reason: 'runs a command on every file it searches',

@@ -25,6 +25,31 @@ export function gitRisk(args: readonly string[]): Risk {
   return typeof risk === 'string' ? { destructive: `${risk} (git ${verb})` } : (risk ?? null);
 }
 
+/** The folder that -C leads to (null: none), the verb and what follows it. */
+export function gitCommand(args: readonly string[]): {
+  folder: string | null;
+  verb: string | undefined;
+  rest: string[];
+} {
+  let folder: string | null = null;
+  let at = 0;
+  for (; at < args.length && (args[at] as string).startsWith('-'); at++) {
+    const option = args[at] as string;
+    if (!/^(-C|-c|--config-env|--git-dir|--work-tree|--namespace|--super-prefix)$/.test(option)) {
+      const tree = /^--work-tree=(.+)$/s.exec(option)?.[1];
+      if (tree !== undefined) folder = below(folder, tree);
+      continue;
+    }
+    const value = args[++at];
+    if (value !== undefined && (option === '-C' || option === '--work-tree')) folder = below(folder, value);
+  }
+  return { folder, verb: args[at], rest: args.slice(at + 1) };
+}
+
+function below(folder: string | null, path: string): string {
+  return folder === null || /^[/~]/.test(path) ? path : `${folder}/${path}`;
+}
+
 type Judge = (args: readonly string[]) => string | Risk;
 
 const operands = (args: readonly string[]) => args.filter((text) => !text.startsWith('-'));
@@ -84,6 +109,12 @@ const risks: Readonly<Record<string, Judge>> = {
     /^(remove|rm|prune|set-url)$/.test(operands(args)[0] ?? '') ? 'changes where this repository pushes to' : null,
   difftool: () => unclear('runs a program of the configuration'),
   mergetool: () => unclear('runs a program of the configuration'),
+  clone: (args) =>
+    hasOption(args, 'cu', '--config', '--upload-pack', '--template') || args.some((text) => /^ext::/.test(text))
+      ? unclear('changes which programs git runs')
+      : null,
+  fetch: (args) => (hasOption(args, '', '--upload-pack') ? unclear('changes which programs git runs') : null),
+  init: (args) => (hasOption(args, '', '--template') ? unclear('changes which programs git runs') : null),
   grep: (args) =>
     hasOption(args, 'O', '--open-files-in-pager') ? unclear('runs a program of the configuration') : null,
   config: configRisk,

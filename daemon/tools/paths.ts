@@ -232,6 +232,17 @@ const guards: readonly Guard[] = [
     when: 'change',
   },
   {
+    names: /^(\.gitmodules|\.gitconfig|\.lfsconfig)$/,
+    folders: /\/\.config\/git\//,
+    because: 'decides what git fetches and runs',
+    when: 'change',
+  },
+  {
+    folders: /^\/\/proc\/[^/]+\/(task\/[^/]+\/)?(environ|mem|fd|fdinfo|map_files|auxv)\//,
+    because: 'shows what another program holds, its secrets too',
+    when: 'always',
+  },
+  {
     names: /^(\.gitlab-ci\.yml|jenkinsfile|\.travis\.yml|azure-pipelines\.yml)$/,
     folders: /\/\.(github\/(workflows|actions)|circleci|buildkite)\//,
     because: 'is run by the build server with its secrets',
