@@ -47,10 +47,13 @@ export class CatalogState {
   );
   readonly #needsYou = $derived(
     this.#sessions
-      .filter((row) => row.state === 'waiting')
+      // One that cannot be written cannot be answered: it stands with its problem.
+      .filter((row) => row.state === 'waiting' && row.problem === null)
       .sort((one, other) => waitingSince(one) - waitingSince(other)),
   );
-  readonly #running = $derived(this.#sessions.filter((row) => row.state === 'running' || row.state === 'pausing'));
+  readonly #running = $derived(
+    this.#sessions.filter((row) => row.problem === null && (row.state === 'running' || row.state === 'pausing')),
+  );
 
   constructor(needs: CatalogNeeds) {
     this.#needs = needs;

@@ -72,6 +72,10 @@ export class SessionState {
   #lastError = $state.raw<SessionError | null>(null);
   #unsent = $state.raw<readonly UnsentInput[]>([]);
   #sending = $state.raw<readonly UnsentInput[]>([]);
+  /** Of those, the ones that stand in the list and no longer in the composer: the daemon is away. */
+  #held = $state.raw<readonly InputId[]>([]);
+  /** What the daemon said where it would not write. */
+  #readOnly = $state.raw<string | null>(null);
 
   #subscription: Subscription | null = null;
   /** The newest fold, ahead of `#conversation` by what waits for the repaint, or by a base whose tail is still coming. */
@@ -123,7 +127,7 @@ export class SessionState {
 
   /** Why the session cannot be read or written, a sentence; null where all is well. */
   get problem(): string | null {
-    return this.#refusal?.message ?? this.summary?.problem ?? null;
+    return this.#refusal?.message ?? this.summary?.problem ?? this.#readOnly;
   }
 
   get hasEarlier(): boolean {
@@ -152,6 +156,11 @@ export class SessionState {
     return this.#sending;
   }
 
+  /** Of `sending`: will be sent when the daemon is back. */
+  get held(): readonly UnsentInput[] {
+    return this.#sending.filter((one) => this.#held.includes(one.inputId));
+  }
+
   /** What the last command came to, where it failed. */
   get lastError(): SessionError | null {
     return this.#lastError;
@@ -165,6 +174,7 @@ export class SessionState {
 
   /** Asks again where the daemon refused. */
   retry(): void {
+    this.#readOnly = null;
     if (this.#refusal === null) return;
     this.#refusal = null;
     this.follow();
@@ -193,6 +203,7 @@ export class SessionState {
       },
       lost: () => {
         this.#caughtUp = false;
+        for (const input of this.#sending) this.#hold(input);
       },
       failed: (error) => {
         this.#subscription = null;
@@ -295,7 +306,15 @@ export class SessionState {
       );
     this.#inFlight.set(inputId, sent);
     this.#readUnsent();
+    if (this.#needs.connection().type !== 'open') this.#hold(input);
     return sent;
+  }
+
+  /** It is kept, and goes by itself within the minute: the field is free for the next. */
+  #hold(input: UnsentInput): void {
+    if (this.#held.includes(input.inputId)) return;
+    this.#held = [...this.#held, input.inputId];
+    if (this.#isDraft(input)) this.draft = '';
   }
 
   #acknowledged(input: UnsentInput): void {
@@ -320,6 +339,7 @@ export class SessionState {
   #settle(input: UnsentInput, done: boolean): void {
     this.#inFlight.delete(input.inputId);
     this.#sending = this.#sending.filter((one) => one.inputId !== input.inputId);
+    this.#held = this.#held.filter((one) => one !== input.inputId);
     if (done) this.#unsentStore.remove([input.inputId]);
     this.#readUnsent();
   }
@@ -402,6 +422,7 @@ export class SessionState {
   #failed(error: unknown): void {
     if (!(error instanceof RequestError)) throw error;
     this.#lastError = { code: error.code, message: error.message };
+    if (error.code === 'read_only') this.#readOnly = error.message;
   }
 }
 

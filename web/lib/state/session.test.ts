@@ -178,6 +178,35 @@ describe('submitting', () => {
     expect([session.draft, session.unsent.map((one) => one.text)]).toEqual(['other', ['hello']]);
   });
 
+  it('written while the daemon is away, it stands in the list at once and goes when the daemon is back', async () => {
+    session.draft = 'hello';
+    socket.drop();
+    const submitted = session.submit('hello', 'next-step');
+    expect([session.draft, session.held.map((one) => one.text), session.unsent]).toEqual(['', ['hello'], []]);
+    const again = await visit.reopen([summaryOf(1)]);
+    again.answer(await again.next('session.submit'), { seq: 1 });
+    await submitted;
+    expect([session.held, session.unsent]).toEqual([[], []]);
+  });
+
+  it('leaves the composer when the connection is lost under way', () => {
+    session.draft = 'hello';
+    void session.submit('hello', 'next-step');
+    expect([session.draft, session.held]).toEqual(['hello', []]);
+    socket.drop();
+    expect([session.draft, session.held.map((one) => one.text)]).toEqual(['', ['hello']]);
+  });
+
+  it('where the daemon will not write, the reason stays until it is asked again', async () => {
+    const submitted = session.submit('hello', 'next-turn');
+    socket.refuse(await socket.next('session.submit'), 'read_only', 'Its log is damaged.');
+    await submitted;
+    session.clearError();
+    expect(session.problem).toBe('Its log is damaged.');
+    session.retry();
+    expect(session.problem).toBeNull();
+  });
+
   it('after a minute without a connection it stands there as "not sent", once, also after a reload', async () => {
     session.draft = 'hello';
     socket.drop();
