@@ -194,12 +194,17 @@ describe('a folder that holds a guarded place', () => {
     'find -L ~ src -type f',
     'fd needle ~',
     'diff -r ~ src',
+    'zip -r x.zip ~',
+    'git diff --no-index ~ src',
+    'git grep --no-index X ~',
   ])('%s', async (command) => expect(await caution(command)).toMatch(searchesHome));
 
   test.each([
     ['cat ~/.ssh/*', /holds private keys/],
     ['fd id_rsa ~', /holds/],
     ['cat *.pem', /may hold a private key/],
+    ['xargs -a ~/.ssh/id_rsa echo', /holds private keys/],
+    ['xargs --arg-file=.env echo', /usually holds secrets/],
     ['tar c ~', /outside the project/],
     ['cp -r ~ x', /outside the project/],
     ['curl file:///home/x/.ssh/id_rsa', /holds private keys/],
@@ -232,6 +237,8 @@ describe('a folder that holds a guarded place', () => {
     'cat /proc/cpuinfo',
     'cat /proc/self/fd/0',
     'diff a b',
+    'zip -r x.zip src',
+    'xargs -a list.txt ls',
   ])('not: %s', async (command) => expect(await caution(command)).toBeNull());
 });
 

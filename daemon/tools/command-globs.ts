@@ -1,6 +1,6 @@
 /** Whether a pattern of the shell could stand for a guarded name (`.gi?/config`, `{.env,x}`), which nobody sees by its text. */
 
-/** An expression that completes "the command …", or null. `text`: an unquoted word that holds a pattern. */
+/** Completes "the command …"; null where nothing guarded fits. `text`: an unquoted word that holds a pattern. */
 export function patternRisk(text: string): string | null {
   if (text.length > maxLength) return 'has a pattern that is too long to tell what it stands for';
   const words = withoutBraces(text);

@@ -1,6 +1,6 @@
 /**
- * Which delicate places a command names (TL29): what it writes by redirection, and words that lead into a repository's .git, Alcove's home,
- * secrets, or, for programs that write, out of the project. A word is looked up from every folder that the command may be in by then, since
+ * Which delicate places a command names (TL29): what it writes by redirection or by an option, and words that lead into a repository's .git,
+ * Alcove's home, secrets, or, for programs that write, out of the project; and folders that hold such places when all below is read. A word is looked up from every folder that the command may be in by then, since
  * `cd` is followed by reading only.
  */
 import { isAbsolute } from 'node:path';
@@ -136,7 +136,9 @@ function withoutScheme(text: string): string {
 
 /** The folders that a program reads with all that is in them. */
 function searchedBy(name: string, args: readonly string[]): string[] {
+  if (name === 'git') return args.includes('--no-index') ? operands(args) : [];
   if (!searchers.test(name)) return [];
+  if (name === 'zip' || name === 'cpio' || name === 'pax') return operands(args);
   if (/^[efz]?grep$/.test(name) && !hasOption(args, 'rR', '--recursive', '--dereference-recursive')) return [];
   if (name === 'diff' && !hasOption(args, 'r', '--recursive')) return [];
   if (name === 'find') {
@@ -150,7 +152,7 @@ function searchedBy(name: string, args: readonly string[]): string[] {
   return folders.length === 0 ? ['.'] : folders;
 }
 
-const searchers = /^([efz]?grep|rg|ag|ack|find|fd|fdfind|diff)$/;
+const searchers = /^([efz]?grep|rg|ag|ack|find|fd|fdfind|diff|zip|cpio|pax)$/;
 
 function operands(args: readonly string[]): string[] {
   return args.filter((text) => text !== '' && !text.startsWith('-'));

@@ -4,7 +4,7 @@
  */
 import { hasOption } from './option.ts';
 
-export interface ProgramText {
+interface ProgramText {
   /** Positions of the arguments that are program text, so no paths. */
   at: number[];
   writes: string[];

@@ -1,7 +1,7 @@
 /**
  * What a shell command may destroy, judged by reading it (PM3). Conservative on both sides: a command that cannot be followed to its end is
  * `unclear`, and whoever decides asks in every mode for either. It guards against accidents, not against a program that hides what it does:
- * what a script or a build does is not looked into.
+ * what a script file or a build does is not looked into; code among the arguments is.
  *
  * Wrappers (`env X=1`, `timeout 5`, `nohup`, `xargs`) are judged by what they run, `sh -c` by its script. `parts` are the simple commands
  * after that, for rules that must allow each of them.
@@ -19,9 +19,9 @@ export interface CommandJudgement {
   readonly unclear: string | null;
   /** Each simple command with its words, wrappers taken off. */
   readonly parts: string[][];
-  /** Files that redirections write. */
+  /** Files that redirections and sed scripts write. */
   readonly writes: string[];
-  /** Files that redirections read. */
+  /** Files that redirections and program texts read. */
   readonly reads: string[];
 }
 
@@ -128,6 +128,7 @@ class Court {
         return;
       }
       const feeds = name === 'xargs';
+      if (feeds) this.reads.push(...listsOf(texts));
       return this.#words(wrapped.inner, feeds ? 'other' : input, depth, more || feeds);
     }
     if (shells.has(name)) return this.#shell(name, rest, input, depth);
@@ -384,7 +385,7 @@ const wrappers: Readonly<Record<string, Wrapper>> = {
       '--max-lines',
     ],
     alone:
-      /^(-[0rtpx]+|-[nPIdLsE].+|-i.*|--null|--no-run-if-empty|--verbose|--replace(=.*)?|--(max-args|max-procs|delimiter|arg-file|max-lines)=.*)$/,
+      /^(-[0rtpx]+|-[nPIdLsEa].+|-i.*|--null|--no-run-if-empty|--verbose|--replace(=.*)?|--(max-args|max-procs|delimiter|arg-file|max-lines)=.*)$/,
     operands: 0,
   },
 };
@@ -419,6 +420,15 @@ function unwrap(name: string, rest: readonly Word[]): Wrapped | null | 'unknown'
     else return 'unknown';
   }
   return { inner: rest.slice(at + wrapper.operands), assignments, folder };
+}
+
+/** The files whose lines xargs hands on. */
+function listsOf(args: readonly string[]): string[] {
+  return args.flatMap((text, at) => {
+    const attached = /^(?:-a|--arg-file=)(.+)$/s.exec(text)?.[1];
+    if (attached !== undefined) return [attached];
+    return /^(-a|--arg-file)$/.test(args[at - 1] ?? '') ? [text] : [];
+  });
 }
 
 /** `npm exec X`, `pnpm dlx X`, `yarn dlx X`: npx by other names. */
