@@ -30,8 +30,10 @@ export const invariants = {
   RT30: 'A session whose log is damaged is listed with its error and hides no other.',
 
   PR1: 'No wire format is known outside its adapter: a session goes on with another provider.',
+  PR2: 'Each wire format has one adapter, and all of them pass one acceptance suite on recorded and scripted streams.',
   PR4: 'A provider is a row of the settings: format, address, name of the key, models.',
   PR6: 'Model, effort and mode belong to the session, apply from the next step, and are in the log before they are used.',
+  PR7: 'An effort that a model does not know is left out or brought into its range before the request is made.',
   PR21: 'Calls of a reply run in the order of their first mention; a reply that was cut runs none; bad arguments fail their own call only.',
   PR22: 'Usage counts also where the reply failed; usage that never came is unknown, never zero.',
   PR30: 'A provider that is replaced or closed leaves no connection and no timer.',
@@ -70,6 +72,7 @@ export const invariants = {
   MB4: 'A client that comes back continues at its place: nothing twice, nothing missing, and its state is shown.',
   EV2: 'Everything works without a key and without a network on the scripted model.',
   US1: 'An open request shows in every client, on every connect, and closes in all when it is answered in one.',
+  US6: 'Reasoning that another provider made is left out of a request, so that a switch of model is never refused.',
   US10: 'A device is paired by a code that works once, and revoking it ends its sockets at once.',
 
   C01: 'A torn record is cut before the first append: the new input is there after the second opening.',
@@ -83,6 +86,7 @@ export const invariants = {
   C09: 'New text is inserted literally, whatever dollar signs it holds.',
   C10: 'A command that leaves something running returns at once, and says so.',
   C11: 'Two calls with one index and two ids are two calls.',
+  C13: 'Cached tokens count as context; usage that never came is unknown.',
   C12: 'A character whose bytes come in two pieces is whole everywhere.',
   C21: 'Connecting in mid-stream shows every word once.',
   C22: 'An approval survives a reload, shows in two tabs, and closes in both.',
