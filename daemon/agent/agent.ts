@@ -7,16 +7,15 @@ import type { Conversation } from '#protocol/conversation/conversation.ts';
 import { RequestError } from '#protocol/errors.ts';
 import type { CommandMark, Draft } from '#protocol/event.ts';
 import type { InputTarget } from '#protocol/events/input.ts';
-import type { ApprovalScope } from '#protocol/events/approval.ts';
 import type { InputPart } from '#protocol/values/content.ts';
-import type { ApprovalId, InputId } from '#protocol/values/ids.ts';
-import type { JsonObject } from '#protocol/values/json.ts';
+import type { InputId } from '#protocol/values/ids.ts';
 import type { Effort, Mode } from '#protocol/values/model.ts';
 import type { Failure } from '#protocol/values/outcome.ts';
 import type { Clock } from '../base/clock.ts';
 import { maxInlineFieldBytes } from '../base/limits.ts';
 import type { ModelClient } from '../llm/model-stream.ts';
 import type { Session } from '../session/session.ts';
+import { toolsFor } from '../tools/registry.ts';
 import type { ProcessLedger, Tool } from '../tools/tool.ts';
 import type { Allowed } from './approvals.ts';
 import { Context } from './context.ts';
@@ -28,6 +27,7 @@ import {
   decideSubmit,
   decideWithdrawInput,
   repeated,
+  type Answer,
   type Submission,
 } from './decide.ts';
 import { Driver } from './driver.ts';
@@ -57,15 +57,6 @@ export interface AgentOptions {
   readonly fault: (error: unknown) => void;
 }
 
-export interface Answer {
-  approvalId: ApprovalId;
-  decision: 'allow' | 'deny';
-  scope: ApprovalScope;
-  by: string;
-  note?: string | undefined;
-  arguments?: JsonObject | undefined;
-}
-
 export class Agent {
   readonly #options: AgentOptions;
   readonly #driver: Driver;
@@ -86,7 +77,7 @@ export class Agent {
         const mode = step?.mode ?? conversation.settings.mode;
         const day = new Date(options.clock.now()).toISOString().slice(0, 10);
         const parts = await promptParts({ folder, mode, platform: process.platform, day });
-        const offered = options.tools.filter((tool) => mode !== 'plan' || tool.readOnly);
+        const offered = toolsFor(mode, options.tools);
         return {
           model,
           effort: step?.effort ?? null,

@@ -181,19 +181,17 @@ function openStep(
   return { events, next: { do: 'step', turnId, stepId } };
 }
 
+export interface Answer {
+  approvalId: ApprovalId;
+  decision: 'allow' | 'deny';
+  scope: ApprovalScope;
+  by: string;
+  note?: string | undefined;
+  arguments?: JsonObject | undefined;
+}
+
 /** A person's answer to an open approval. A dead one says what became of it. */
-export function decideAnswer(
-  conversation: Conversation,
-  answer: {
-    approvalId: ApprovalId;
-    decision: 'allow' | 'deny';
-    scope: ApprovalScope;
-    by: string;
-    note?: string | undefined;
-    arguments?: JsonObject | undefined;
-  },
-  command: CommandMark,
-): Draft[] {
+export function decideAnswer(conversation: Conversation, answer: Answer, command: CommandMark): Draft[] {
   const open = conversation.approvals.find((one) => one.approvalId === answer.approvalId);
   if (open === undefined)
     throw new RequestError('conflict', `This request is no longer open: ${becameOf(conversation, answer.approvalId)}`);
