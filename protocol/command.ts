@@ -1,12 +1,25 @@
 /** The map name -> { doc, params, result }: the only list of commands. A command without a handler does not compile. */
 import type { z } from './schema.ts';
 import { approvalCommands } from './commands/approval.ts';
+import { folderCommands } from './commands/folder.ts';
 import { handshakeCommands } from './commands/handshake.ts';
 import { machineCommands } from './commands/machine.ts';
+import { modelCommands } from './commands/model.ts';
+import { pictureCommands } from './commands/picture.ts';
 import { projectCommands } from './commands/project.ts';
+import { providerCommands } from './commands/provider.ts';
 import { sessionCommands } from './commands/session.ts';
 
-export const commands = { ...sessionCommands, ...approvalCommands, ...projectCommands, ...machineCommands };
+export const commands = {
+  ...sessionCommands,
+  ...pictureCommands,
+  ...approvalCommands,
+  ...projectCommands,
+  ...folderCommands,
+  ...modelCommands,
+  ...providerCommands,
+  ...machineCommands,
+};
 /** Only on a socket, only first. */
 export const handshake = handshakeCommands;
 

@@ -12,6 +12,13 @@ export const maxSubscriptions = 64;
 export const maxBodyBytes = 1024 * 1024;
 /** One blob up or down through HTTP. */
 export const maxBlobBytes = 64 * 1024 * 1024;
+/** What one input may carry besides its words: files and pictures together. */
+export const maxAttachments = 10;
+/** One attached text file; a longer one should be named, so that the agent reads what it needs of it. */
+export const maxAttachedTextBytes = 50 * 1024;
+/** Pictures that a person attaches to one session, and their bytes as sent: every one is sent again with each request. */
+export const maxSessionPictures = 10;
+export const maxSessionPictureBytes = 8 * 1024 * 1024;
 /** A request's path and query. */
 export const maxUrlLength = 2048;
 /** A batch of events down is cut at this size, so that a slow phone holds little of the daemon's memory. */

@@ -4,7 +4,7 @@
  */
 
 /** What page and daemon speak. A newer minor is fine both ways; another major says "update the app". */
-export const PROTOCOL_VERSION = { major: 1, minor: 0 } as const; // 1.0: the first.
+export const PROTOCOL_VERSION = { major: 1, minor: 1 } as const; // 1.0: the first. 1.1: providers, folders, pictures, changes of several files.
 
 /** What a log is written in. Readers accept every version up to their own, and pass over unknown kinds of newer ones. */
 export const LOG_VERSION = 1; // 1: the first.

@@ -1,4 +1,4 @@
-/** The machine, its devices, and the models that can be used on it. */
+/** The machine, and its devices. */
 import { z } from '../schema.ts';
 import { commandId, deviceId, machineId } from '../values/ids.ts';
 
@@ -11,16 +11,6 @@ export const device = z.object({
   current: z.boolean(),
 });
 export type Device = z.infer<typeof device>;
-
-export const modelChoice = z.object({
-  /** provider/model, as settings and sessions name it. */
-  name: z.string(),
-  label: z.string(),
-  available: z.boolean(),
-  /** Why it is not, and what to do. */
-  reason: z.nullable(z.string()),
-});
-export type ModelChoice = z.infer<typeof modelChoice>;
 
 export const machineCommands = {
   'machine.status': {
@@ -40,11 +30,6 @@ export const machineCommands = {
       /** Which sandbox bash runs in. */
       sandbox: z.literal('none'),
     }),
-  },
-  'model.list': {
-    doc: 'Models of the configured providers, and the built-in one.',
-    params: z.object({}),
-    result: z.object({ models: z.array(modelChoice), default: z.string() }),
   },
   'device.list': { doc: 'Paired browsers.', params: z.object({}), result: z.object({ devices: z.array(device) }) },
   'device.revoke': {

@@ -29,6 +29,7 @@ export const sessionCommands = {
       ...onSession,
       projectId,
       model: z.optional(modelName),
+      effort: z.optional(z.nullable(effort)),
       mode: z.optional(mode),
       input: z.optional(z.array(inputPart).check(z.minLength(1), z.maxLength(20))),
     }),

@@ -8,6 +8,7 @@
  */
 import { isKnown, type EventKind, type EventOf, type KnownEvent, type SessionEvent } from '../event.ts';
 import { plainText } from '../values/content.ts';
+import { changesIn } from '../values/display.ts';
 import { addUsage, noUsage, type Usage } from '../values/usage.ts';
 import {
   commandMemoryMs,
@@ -309,8 +310,9 @@ const reducers: { [Kind in EventKind]: (conversation: Conversation, event: Event
       content: e.content,
       details: e.details ?? null,
     }));
-    if (typeof ended === 'string' || ended.active === null || e.details?.type !== 'file-change') return ended;
-    return { ...ended, active: { ...ended.active, changed: addChange(ended.active.changed, e.details) } };
+    if (typeof ended === 'string' || ended.active === null) return ended;
+    const changed = changesIn(e.details).reduce(addChange, ended.active.changed);
+    return changed === ended.active.changed ? ended : { ...ended, active: { ...ended.active, changed } };
   },
 
   'approval.requested': (c, e) => {

@@ -6,6 +6,8 @@ import { project } from '../values/project.ts';
 export const notices = {
   /** All projects that are shown. */
   projects: z.object({ projects: z.array(project), offered: z.nullable(z.string()) }),
+  /** Models or providers changed: ask `model.list` anew. The number grows. */
+  models: z.object({ revision: z.int() }),
   /** One session's row. */
   session: z.object({ session: sessionSummary }),
   /** Sent once on connect after the rows of all sessions that are not idle. */

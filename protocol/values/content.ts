@@ -2,14 +2,19 @@
 import { z } from '../schema.ts';
 import { blobRef } from './blob.ts';
 
-export const text = z.object({ type: z.literal('text'), text: z.string() });
-export const textBlob = z.object({ type: z.literal('text-blob'), blob: blobRef });
+/** `name` is the file that the text came from, where it was attached. */
+export const text = z.object({ type: z.literal('text'), text: z.string(), name: z.optional(z.string()) });
+export const textBlob = z.object({ type: z.literal('text-blob'), blob: blobRef, name: z.optional(z.string()) });
+/** A picture as it is sent: png, jpeg, gif or webp, within the limits. Sides in pixels, so that a screen keeps its place before it comes. */
 export const image = z.object({
   type: z.literal('image'),
   blob: blobRef,
   mediaType: z.string(),
   name: z.optional(z.string()),
+  width: z.optional(z.int()),
+  height: z.optional(z.int()),
 });
+export type Image = z.infer<typeof image>;
 
 /** A piece of an input. */
 export const inputPart = z.discriminatedUnion('type', [text, textBlob, image]);

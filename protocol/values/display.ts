@@ -17,15 +17,22 @@ export type CallDisplay = z.infer<typeof callDisplay>;
 export const fileChange = z.object({
   type: z.literal('file-change'),
   path: z.string(),
-  change: z.enum(['created', 'modified']),
+  change: z.enum(['created', 'modified', 'deleted']),
+  /** The path it had before, where it was moved. */
+  movedFrom: z.optional(z.string()),
   before: z.nullable(blobRef),
-  after: blobRef,
+  /** Null: the file was deleted. */
+  after: z.nullable(blobRef),
   added: z.int(),
   removed: z.int(),
   diff: z.optional(z.string()),
   diffBlob: z.optional(blobRef),
 });
 export type FileChange = z.infer<typeof fileChange>;
+
+/** Several files changed by one call, all or none. */
+export const fileChanges = z.object({ type: z.literal('file-changes'), files: z.array(fileChange) });
+export type FileChanges = z.infer<typeof fileChanges>;
 
 /** How a command ended. `exitCode` is null where a signal ended it. `spill` names the file that holds the whole output, where it was cut. */
 export const commandEnd = z.object({
@@ -50,5 +57,11 @@ export const fileRead = z.object({
 });
 
 /** Structured facts about a call for the screen: beside, never instead of, what the model sees. */
-export const callDetails = z.discriminatedUnion('type', [fileChange, commandEnd, fileRead]);
+export const callDetails = z.discriminatedUnion('type', [fileChange, fileChanges, commandEnd, fileRead]);
 export type CallDetails = z.infer<typeof callDetails>;
+
+/** The files that a call changed, as its details tell them. */
+export function changesIn(details: CallDetails | null | undefined): readonly FileChange[] {
+  if (details?.type === 'file-change') return [details];
+  return details?.type === 'file-changes' ? details.files : [];
+}

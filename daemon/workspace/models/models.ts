@@ -2,7 +2,7 @@
  * The models that can be used on this machine: the configured providers and the built-in one, as the settings stand now. A change of the
  * settings file takes effect at the next step, without a restart.
  */
-import type { ModelChoice } from '#protocol/commands/machine.ts';
+import type { ModelChoice } from '#protocol/commands/model.ts';
 import type { Failure } from '#protocol/values/outcome.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { ModelClient } from '../../llm/model-stream.ts';

@@ -4,7 +4,8 @@
  */
 import { createContext } from 'svelte';
 import type { CommandId, DeviceId, MachineId, ProjectId, RuleId, SessionId } from '#protocol/values/ids.ts';
-import type { Device, ModelChoice } from '#protocol/commands/machine.ts';
+import type { Device } from '#protocol/commands/machine.ts';
+import type { ModelChoice } from '#protocol/commands/model.ts';
 import type { Rule } from '#protocol/commands/approval.ts';
 import type { Result } from '#protocol/command.ts';
 import type { Mode } from '#protocol/values/model.ts';

@@ -1,5 +1,5 @@
 /** The words of the composer: what a field invites to in each state of the driver, and what the modes and models mean. */
-import type { ModelChoice } from '#protocol/commands/machine.ts';
+import type { ModelChoice } from '#protocol/commands/model.ts';
 import type { DriverState } from '#protocol/commands/session-values.ts';
 import type { ChoiceOption } from '../shared/Choice.svelte';
 

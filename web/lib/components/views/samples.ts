@@ -1,6 +1,6 @@
 /** Typed samples for the gallery: conversations made by the same fold as real ones, and rows of lists. Not part of a production build. */
 import type { SessionSummary } from '#protocol/commands/session-values.ts';
-import type { ModelChoice } from '#protocol/commands/machine.ts';
+import type { ModelChoice } from '#protocol/commands/model.ts';
 import { emptyConversation, type Conversation } from '#protocol/conversation/conversation.ts';
 import { reduce } from '#protocol/conversation/reduce.ts';
 import type { Draft } from '#protocol/event.ts';
