@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { createReadStream, watch } from 'node:fs';
-import { readFile, rm, stat } from 'node:fs/promises';
+import { readFile, realpath, rm, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { SessionSummary } from '#protocol/commands/session-values.ts';
@@ -26,6 +26,8 @@ import { Catalog } from './session/catalog.ts';
 import { FileQueue } from './tools/file-queue.ts';
 import { scrubEnvironment } from './tools/process-environment.ts';
 import { builtInTools } from './tools/registry.ts';
+import { folderHandlers } from './workspace/folders/commands.ts';
+import { Folders } from './workspace/folders/folders.ts';
 import { Models } from './workspace/models/models.ts';
 import { projectHandlers } from './workspace/projects/commands.ts';
 import { Projects } from './workspace/projects/projects.ts';
@@ -94,6 +96,8 @@ export class Daemon {
     const lock = acquireLock(join(home.locks, 'home'));
     if (lock === null) throw new HomeBusyError(options.home);
     scope.onClose(() => lock.release());
+    // Paths are compared as they lead, links followed.
+    const [realHome, realUserHome] = [await realpath(options.home), await realPathOf(options.userHome)];
 
     const clock = systemClock;
     const ids = new SystemIds(clock);
@@ -118,7 +122,7 @@ export class Daemon {
       clock,
       ids,
       userHome: options.userHome,
-      forbidden: options.home,
+      forbidden: realHome,
       changed: () => news.tell({ topic: 'projects', projects: projects.list(), offered: offered() }),
     });
     const projects = scope.own(openedProjects.projects);
@@ -158,6 +162,12 @@ export class Daemon {
     await agents.start();
     scope.onClose(watchFolder(home, () => void agents.lookAround().catch(fault)));
 
+    const folders = new Folders({
+      userHome: realUserHome,
+      forbidden: realHome,
+      projects: () => projects.list().map((one) => one.path),
+      recent: () => recentFolders(projects, catalog, options.folder),
+    });
     const blobs = new Blobs(home.blobs);
     const bootId = randomUUID();
     const about = { name: hostname(), version: options.version, bootId, features: [] };
@@ -196,6 +206,7 @@ export class Daemon {
             defaultModel,
           }),
           ...projectHandlers(projects, offered),
+          ...folderHandlers(folders),
           ...ruleHandlers(rules),
           'model.list': async () => ({ models: await models.list(), default: models.default }),
         },
@@ -213,6 +224,25 @@ export class Daemon {
     return this.#scope.close();
   }
 }
+
+/** A person without a home folder can still have projects. */
+function realPathOf(path: string): Promise<string> {
+  return realpath(path).catch(() => path);
+}
+
+/** Folders by the last work in them, then those of removed projects, then the one that the daemon was started in. */
+function recentFolders(projects: Projects, catalog: Catalog, startedIn: string | null): string[] {
+  const { sessions } = catalog.list({ hidden: [], limit: lookedThrough });
+  const last = (projectId: string) => sessions.find((one) => one.projectId === projectId)?.updatedAt ?? 0;
+  const known = projects.folders();
+  const byWork = known.toSorted(
+    (a, b) => Number(a.removed) - Number(b.removed) || last(b.projectId) - last(a.projectId),
+  );
+  return [...byWork.map((one) => one.path), ...(startedIn === null ? [] : [startedIn])];
+}
+
+/** Sessions, newest first, that tell which project was worked in last. */
+const lookedThrough = 200;
 
 /** Passes news on to every client that listens. */
 class News {

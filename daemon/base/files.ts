@@ -27,8 +27,12 @@ export interface HomePaths {
 /** `alcoveHome` is the value of ALCOVE_HOME, `userHome` the person's home folder. Absolute. */
 export function homeFolder(alcoveHome: string | undefined, userHome: string): string {
   if (alcoveHome === undefined || alcoveHome.trim() === '') return join(userHome, '.alcove');
-  if (alcoveHome === '~' || alcoveHome.startsWith('~/')) return join(userHome, alcoveHome.slice(1));
-  return resolve(alcoveHome);
+  return resolve(expandHome(alcoveHome, userHome));
+}
+
+/** `~` and `~/…` as the person's home folder and what is in it; all else stays as it was typed, dots and slashes too. */
+export function expandHome(path: string, userHome: string): string {
+  return path === '~' || path.startsWith('~/') ? `${userHome}${path.slice(1)}` : path;
 }
 
 export function homePaths(home: string): HomePaths {

@@ -67,6 +67,8 @@ export const killWaitMs = 1_000;
 export const maxFoundPaths = 200;
 export const maxFoundLines = 200;
 export const maxListedNames = 500;
+/** Names of one folder that a picker looks through: beyond it nobody finds anything by looking. */
+export const maxFolderNames = 20_000;
 /** One line that a search shows: its match with what stands around it. */
 export const maxFoundLineBytes = 500;
 /** A file larger than this is not searched; the whole output of a command can be. */

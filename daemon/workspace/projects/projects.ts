@@ -3,12 +3,13 @@
  * brings everything back under the same id.
  */
 import { realpath, stat } from 'node:fs/promises';
-import { basename, isAbsolute, join, resolve } from 'node:path';
+import { basename, isAbsolute, resolve } from 'node:path';
 import { RequestError } from '#protocol/errors.ts';
 import { z } from '#protocol/schema.ts';
 import type { ProjectId } from '#protocol/values/ids.ts';
 import { project as projectSchema, type Project } from '#protocol/values/project.ts';
 import type { Clock } from '../../base/clock.ts';
+import { expandHome } from '../../base/files.ts';
 import { newId, type Ids } from '../../base/ids.ts';
 import { Store, type OpenedStore } from '../../base/store.ts';
 
@@ -105,6 +106,16 @@ export class Projects {
     return known?.projectId ?? project.projectId;
   }
 
+  /** Every project's folder, in the order it was added; those that were removed last. */
+  folders(): { projectId: ProjectId; path: string; removed: boolean }[] {
+    const all = this.#store.value.projects.map(({ projectId, path, removedAt }) => ({
+      projectId,
+      path,
+      removed: removedAt !== null,
+    }));
+    return [...all.filter((one) => !one.removed), ...all.filter((one) => one.removed)];
+  }
+
   hidden(): ProjectId[] {
     return this.#store.value.projects.filter((one) => one.removedAt !== null).map((one) => one.projectId);
   }
@@ -133,7 +144,7 @@ export class Projects {
 
   async #folderOf(path: string): Promise<string> {
     const { userHome, forbidden } = this.#options;
-    const expanded = path === '~' ? userHome : path.startsWith('~/') ? join(userHome, path.slice(2)) : path;
+    const expanded = expandHome(path, userHome);
     if (!isAbsolute(expanded))
       throw new RequestError('invalid_params', 'Give the whole path of the folder, from / or ~/ on.');
     let folder: string;
