@@ -62,7 +62,7 @@ function commandLine() {
       return devices(surroundings(), action, device);
     });
   cli
-    .command('session <action> [session]', '"session list", "session inspect ID|FILE", "session export ID|FILE"')
+    .command('session <action> [session]', '"session list", "session inspect ID|FILE", "session dump ID|FILE"')
     .option('--json', 'Print JSON')
     .action(async (action: string, session: string | undefined, options: { json?: boolean }) => {
       const verbs = await import('./session.ts');

@@ -1,11 +1,11 @@
-/** `alcove session list | inspect | export`. Reads the logs themselves, so it works beside a running daemon and without one, and writes nothing. */
+/** `alcove session list | inspect | dump`. Reads the logs themselves, so it works beside a running daemon and without one, and writes nothing. */
 import { once } from 'node:events';
 import { readdir, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { SessionId } from '#protocol/values/ids.ts';
 import { messageOf } from '../base/errors.ts';
 import { homePaths } from '../base/files.ts';
-import { exportLog, inspectLog, type Inspection } from '../session/inspect.ts';
+import { dumpLog, inspectLog, type Inspection } from '../session/inspect.ts';
 import { logSuffix, placeInHome } from '../session/place.ts';
 import type { Surroundings } from './surroundings.ts';
 import { UsageError } from './usage-error.ts';
@@ -17,15 +17,15 @@ export async function session(
   options: { json?: boolean },
 ): Promise<number> {
   if (action === 'list') return list(around, options.json === true);
-  if (action !== 'inspect' && action !== 'export')
-    throw new UsageError('Use "session list", "session inspect ID|FILE" or "session export ID|FILE".');
+  if (action !== 'inspect' && action !== 'dump')
+    throw new UsageError('Use "session list", "session inspect ID|FILE" or "session dump ID|FILE".');
   if (name === undefined) throw new UsageError(`Name the session: "alcove session list" lists their ids.`);
   const file = /\.jsonl(\.zst)?$/.test(name) ? name : placeInHome(homePaths(around.home), name as SessionId).log;
   if ((await stat(file).catch(() => null)) === null)
     throw new Error(
       `There is no session ${name}${file === name ? '' : ` in ${around.home}`}. "alcove session list" lists them.`,
     );
-  return action === 'inspect' ? inspect(file, options.json === true) : exportTo(file);
+  return action === 'inspect' ? inspect(file, options.json === true) : dump(file);
 }
 
 /** One session that cannot be read hides none of the others. */
@@ -112,10 +112,10 @@ function report(found: Inspection): string {
 }
 
 /** JSON Lines on standard output; exit code 1 where something could not be read. */
-async function exportTo(file: string): Promise<number> {
+async function dump(file: string): Promise<number> {
   const unreadable: boolean[] = [];
   process.stdout.on('error', () => process.exit(0)); // The reader has seen enough.
-  await exportLog(
+  await dumpLog(
     file,
     async (line) => {
       if (!process.stdout.write(`${line}\n`)) await once(process.stdout, 'drain');

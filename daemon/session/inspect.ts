@@ -102,7 +102,7 @@ function facts(
 }
 
 /** Every line that can be read, verbatim, in order; damage is told and passed over. */
-export async function exportLog(
+export async function dumpLog(
   file: string,
   write: (line: string) => Promise<void>,
   damaged: (damage: Damage) => void,

@@ -64,6 +64,7 @@ export const invariants = {
   CX4: "A project's AGENTS.md and CLAUDE.md are in the prompt, as they are when it is sent.",
   CX17: 'The prompt asks for no narration before calls and for faithful reports.',
   UI1: 'A project is a folder; removing it hides it and can be undone; its files and logs stay.',
+  UI4: 'A session is called by the first words of its first input, without Markdown, and no cut splits a character.',
   UI11: 'What Enter, Alt+Enter and Escape do follows from the state of the driver, and the button says it.',
   AP1: 'The command line prints only the answer, and its exit code says how the run ended.',
   UI22: 'Drafts survive a reload.',

@@ -134,7 +134,7 @@ describe('exit codes', () => {
     ['a port that is none', ['--port', 'eighty']],
     ['a port out of range', ['--port', '70000']],
     ['a session action that is none', ['session', 'grow']],
-    ['a session action without its session', ['session', 'export']],
+    ['a session action without its session', ['session', 'dump']],
     ['no session action', ['session']],
     ['a device action that is none', ['devices', 'grow']],
     ['no device to revoke', ['devices', 'revoke']],

@@ -15,7 +15,7 @@ import type { SessionEvent } from '#protocol/event.ts';
 import type { InputPart } from '#protocol/values/content.ts';
 import type { Mode } from '#protocol/values/model.ts';
 import type { CommandId, ProjectId, SessionId } from '#protocol/values/ids.ts';
-import { exportLog } from '../../daemon/session/inspect.ts';
+import { dumpLog } from '../../daemon/session/inspect.ts';
 import {
   startOpenAiServer,
   type ChatRequest,
@@ -155,21 +155,21 @@ export class House {
 
   /** The whole log, read by the program's own command line. */
   async exported(sessionId: SessionId): Promise<SessionEvent[]> {
-    const { code, stdout, stderr } = await this.alcove(['session', 'export', sessionId]).ended();
+    const { code, stdout, stderr } = await this.alcove(['session', 'dump', sessionId]).ended();
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     return eventsIn(stdout);
   }
 
   /** Any log as text. */
   exportOf(file: string): string {
-    return execFileSync(process.execPath, [program, 'session', 'export', file], { env: this.#environment }).toString();
+    return execFileSync(process.execPath, [program, 'session', 'dump', file], { env: this.#environment }).toString();
   }
 
   /** The same without a process of its own. */
   async events(sessionId: SessionId): Promise<SessionEvent[]> {
     const lines: string[] = [];
     const damages: unknown[] = [];
-    await exportLog(
+    await dumpLog(
       this.log(sessionId),
       async (line) => void lines.push(line),
       (damage) => damages.push(damage),

@@ -226,8 +226,6 @@ export const commandMemoryMs = 24 * 60 * 60 * 1000;
 export const maxWarnings = 20;
 export const maxAnomalies = 20;
 export const maxChangedFiles = 200;
-/** Longest opening words kept for a list. */
-export const maxOpening = 120;
 
 export const emptyConversation: Conversation = {
   seq: 0,

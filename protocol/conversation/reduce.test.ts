@@ -359,5 +359,5 @@ it('a token replaces the open step and nothing of the history', () => {
 });
 
 it('a list shows the first words of the first input, cut at a whole character', () => {
-  expect(session().asks(`\n  ${'🌱'.repeat(200)}\nmore`).conversation.session?.opening).toBe(`${'🌱'.repeat(119)}…`);
+  expect(session().asks(`\n  ${'🌱'.repeat(200)}\nmore`).conversation.session?.opening).toBe(`${'🌱'.repeat(79)}…`);
 });

@@ -7,14 +7,12 @@
  *   F5  the cost of a token does not grow with the history or with the length of the turn
  */
 import { isKnown, type EventKind, type EventOf, type KnownEvent, type SessionEvent } from '../event.ts';
-import { plainText } from '../values/content.ts';
 import { changesIn } from '../values/display.ts';
 import { addUsage, noUsage, type Usage } from '../values/usage.ts';
 import {
   commandMemoryMs,
   maxAnomalies,
   maxChangedFiles,
-  maxOpening,
   maxWarnings,
   type Conversation,
   type OpenApproval,
@@ -24,6 +22,7 @@ import {
   type Turn,
 } from './conversation.ts';
 import { edit, move, queue, remove } from './inbox.ts';
+import { openingWords } from './opening.ts';
 import { addOutput, noOutput, refuseTransition, type ToolCall } from './tool-call.ts';
 
 /** A string says why the event does not fit. */
@@ -102,7 +101,7 @@ const reducers: { [Kind in EventKind]: (conversation: Conversation, event: Event
     if (typeof inbox === 'string') return inbox;
     const { session } = c;
     if (session === null || session.opening !== null) return { ...c, inbox };
-    return { ...c, inbox, session: { ...session, opening: openingWords(plainText(e.parts)) } };
+    return { ...c, inbox, session: { ...session, opening: openingWords(e.parts) } };
   },
   'input.edited': (c, e) => withInbox(c, edit(c.inbox, e.inputId, e.parts)),
   'input.moved': (c, e) => withInbox(c, move(c.inbox, e.inputId, e.target, e.before)),
@@ -521,15 +520,4 @@ function addChange(changed: Turn['changed'], file: { path: string; added: number
   };
   if (before !== undefined) return changed.map((one) => (one === before ? after : one));
   return changed.length < maxChangedFiles ? [...changed, after] : changed;
-}
-
-/** The first line that says something, cut at a code point. */
-function openingWords(text: string): string | null {
-  const line = text
-    .split('\n')
-    .find((one) => one.trim() !== '')
-    ?.trim();
-  if (line === undefined) return null;
-  const points = [...line];
-  return points.length <= maxOpening ? line : `${points.slice(0, maxOpening - 1).join('')}…`;
 }

@@ -145,7 +145,7 @@ describe('making a folder', () => {
     chmodSync(make('readable'), 0o500);
     const made = folders.create('~/readable/new').then(
       (path) => basename(path),
-      (error: Error) => error.message,
+      (error: unknown) => String(error),
     );
     expect(await made).toMatch(process.getuid?.() === 0 ? /^new$/ : /you may not write there/);
     chmodSync(at('readable'), 0o700);
