@@ -24,8 +24,8 @@ export interface Database {
   close(): void;
 }
 
-/** `busy`: somebody else holds the file. `garbage`: it is no database. `unopenable`: the path cannot be opened. `failed`: all else. */
-export type DatabaseErrorCode = 'busy' | 'garbage' | 'unopenable' | 'failed';
+/** `busy`: somebody else holds the file. `garbage`: it is no database. `unopenable`: the path cannot be opened. `full`: the disk is. `failed`: all else. */
+export type DatabaseErrorCode = 'busy' | 'garbage' | 'unopenable' | 'full' | 'failed';
 
 export class DatabaseError extends Error {
   override readonly name = 'DatabaseError';
@@ -192,6 +192,8 @@ function codeOf(error: unknown): DatabaseErrorCode | null {
     case 11: // SQLITE_CORRUPT
     case 26: // SQLITE_NOTADB
       return 'garbage';
+    case 13: // SQLITE_FULL
+      return 'full';
     case 14: // SQLITE_CANTOPEN
       return 'unopenable';
     default:

@@ -1,6 +1,7 @@
 /** `alcove`: serves in the foreground until it is told to end. Starting again while it runs opens the running one. */
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
+import { DatabaseError } from '../base/database.ts';
 import { messageOf, systemCode } from '../base/errors.ts';
 import { Daemon, HomeBusyError } from '../daemon.ts';
 import { hasDisplay, invitation, openBrowser } from './invitation.ts';
@@ -93,7 +94,7 @@ function refusal(error: unknown, home: string): unknown {
         cause: error,
       },
     );
-  if (code === 'ENOSPC' || code === 'EDQUOT')
+  if (code === 'ENOSPC' || code === 'EDQUOT' || (error instanceof DatabaseError && error.code === 'full'))
     return new Error(`There is no space left for ${home} (${messageOf(error)}). Make space and start again.`, {
       cause: error,
     });

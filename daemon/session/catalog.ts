@@ -1,6 +1,7 @@
 /**
  * Which sessions exist, as rows for lists. Everything here is told by the logs: the database can be deleted at any time, and a row whose log
  * has changed behind our back (another length) is made anew from the log's tail. One unreadable log is a row with its error; it hides no other.
+ * A disk that refuses a row (full, read-only) fails no session: the rows go on in memory, and what stands on disk is made true at the next start.
  */
 import { closeSync, openSync } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
@@ -8,7 +9,7 @@ import { basename } from 'node:path';
 import type { SessionSummary } from '#protocol/commands/session-values.ts';
 import type { ProjectId, SessionId } from '#protocol/values/ids.ts';
 import { messageOf } from '../base/errors.ts';
-import { openDatabase, type Database } from '../base/database.ts';
+import { DatabaseError, openDatabase, type Database, type SqlValue } from '../base/database.ts';
 import type { Project } from '#protocol/values/project.ts';
 import { ownerOnlyFileMode, type HomePaths } from '../base/files.ts';
 import { History } from './history.ts';
@@ -21,11 +22,16 @@ const schema = `
     bytes INTEGER NOT NULL, summary TEXT NOT NULL);
   CREATE INDEX IF NOT EXISTS by_time ON session (updatedAt DESC, sessionId);
   PRAGMA user_version = 1;`;
+const columns = ['sessionId', 'projectId', 'updatedAt', 'hidden', 'bytes', 'summary'] as const;
+const putRow = `INSERT INTO session (${columns.join()}) VALUES (?, ?, ?, ?, ?, ?)
+  ON CONFLICT (sessionId) DO UPDATE SET projectId = excluded.projectId, updatedAt = excluded.updatedAt,
+    hidden = excluded.hidden, bytes = excluded.bytes, summary = excluded.summary`;
 
 export class Catalog {
   readonly #home: HomePaths;
   readonly #facts: RowFacts;
   #database: Database;
+  #inMemory = false;
 
   private constructor(home: HomePaths, database: Database, facts: RowFacts) {
     this.#home = home;
@@ -40,13 +46,30 @@ export class Catalog {
 
   /** Puts a row; `bytes`: the log's length that it was made at, or -1 while the session is open and the row is kept by its writer. */
   put(summary: SessionSummary, bytes: number, hidden: boolean): void {
-    this.#database
-      .prepare(
-        `INSERT INTO session (sessionId, projectId, updatedAt, hidden, bytes, summary) VALUES (?, ?, ?, ?, ?, ?)
-         ON CONFLICT (sessionId) DO UPDATE SET projectId = excluded.projectId, updatedAt = excluded.updatedAt,
-           hidden = excluded.hidden, bytes = excluded.bytes, summary = excluded.summary`,
-      )
-      .run(summary.sessionId, summary.projectId, summary.updatedAt, hidden ? 1 : 0, bytes, JSON.stringify(summary));
+    const { sessionId, projectId, updatedAt } = summary;
+    this.#write(putRow, sessionId, projectId, updatedAt, hidden ? 1 : 0, bytes, JSON.stringify(summary));
+  }
+
+  #write(sql: string, ...values: SqlValue[]): void {
+    try {
+      this.#database.prepare(sql).run(...values);
+    } catch (error) {
+      if (!(error instanceof DatabaseError) || this.#inMemory) throw error;
+      this.#goOnInMemory();
+      this.#database.prepare(sql).run(...values);
+    }
+  }
+
+  /** Reading needs no space on a disk. The file stays as it is: lengths of logs tell the next start which of its rows are old. */
+  #goOnInMemory(): void {
+    const rows = this.#database.prepare(`SELECT ${columns.join()} FROM session`).all();
+    const memory = openDatabase(':memory:');
+    memory.exec(schema);
+    const put = memory.prepare(putRow);
+    for (const row of rows) put.run(...columns.map((column) => row[column] as SqlValue));
+    this.#database.close();
+    this.#database = memory;
+    this.#inMemory = true;
   }
 
   get(sessionId: SessionId): SessionSummary | null {
@@ -138,7 +161,7 @@ export class Catalog {
       if (found !== null && found.size > 0 && found.size !== bytes) changed.push(sessionId);
     }
     for (const sessionId of known.keys())
-      if (!except.has(sessionId)) this.#database.prepare('DELETE FROM session WHERE sessionId = ?').run(sessionId);
+      if (!except.has(sessionId)) this.#write('DELETE FROM session WHERE sessionId = ?', sessionId);
     return changed;
   }
 
@@ -214,7 +237,7 @@ async function openRebuildable(path: string): Promise<Database> {
       database = openDatabase(path);
       database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;');
       database.exec(schema);
-      database.prepare('SELECT sessionId, projectId, updatedAt, hidden, bytes, summary FROM session LIMIT 1').get();
+      database.prepare(`SELECT ${columns.join()} FROM session LIMIT 1`).get();
       // A page that is damaged deep inside would fail some later question, when it is too late to start anew.
       const health = database.prepare('PRAGMA quick_check(1)').get();
       if (health?.['quick_check'] !== 'ok') throw new Error(`${path} is damaged`);

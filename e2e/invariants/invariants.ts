@@ -67,6 +67,7 @@ export const invariants = {
   UI4: 'A session is called by the first words of its first input, without Markdown, and no cut splits a character.',
   UI11: 'What Enter, Alt+Enter and Escape do follows from the state of the driver, and the button says it.',
   AP1: 'The command line prints only the answer, and its exit code says how the run ended.',
+  AP2: 'The command line dumps a log, a torn one up to its last whole frame, and reports on it without writing to it.',
   UI22: 'Drafts survive a reload.',
   MB1: 'The app can be installed and opens without the daemon, saying so.',
   MB2: 'The app works through any forwarded port of localhost.',

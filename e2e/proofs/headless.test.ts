@@ -97,6 +97,22 @@ describe('a task of twenty steps', { timeout: 60_000 }, () => {
   );
 });
 
+it('AP2: the dump of a torn log is its complete prefix, and inspecting it says where it is torn', async () => {
+  const { house, run } = await runOnce([{ calls: [look] }, { text: 'Three plants.' }], ['--json']);
+  const log = await onlyLog(house);
+  const bytes = readFileSync(log);
+  const torn = join(house.folder, 'torn.jsonl.zst');
+  await writeFile(torn, bytes.subarray(0, bytes.length - 7));
+  const dump = await house.alcove(['session', 'dump', torn]).ended();
+  expect(dump.code).toBe(0);
+  expect(dump.stderr).toMatch(/^alcove: bytes \d+ to \d+ cannot be read/);
+  expect(run.stdout.startsWith(dump.stdout)).toBe(true);
+  expect(eventsIn(dump.stdout).length).toBeGreaterThan(10);
+  const inspected = await house.alcove(['session', 'inspect', torn]).ended();
+  expect(inspected.code).toBe(0);
+  expect(inspected.stdout).toMatch(/Torn +bytes \d+ to \d+: .* \(cut off at the next start\)/);
+});
+
 describe('exit codes', () => {
   it('AP1: 0 for a run that completed; standard output holds its answer alone', async () => {
     const { run } = await runOnce([

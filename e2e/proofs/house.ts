@@ -49,7 +49,8 @@ export class House {
     this.home = join(scratch, 'home');
     this.folder = join(scratch, 'garden');
     this.provider = provider;
-    const own = { E2E_KEY: secretKey };
+    // A model server that happens to run on this machine is none of the proof's.
+    const own = { E2E_KEY: secretKey, ALCOVE_LOCAL_SERVERS: 'off' };
     this.daemon = new Daemon({ home: this.home, folder: this.folder, environment: own });
     this.#environment = {
       PATH: process.env['PATH'] ?? '',
@@ -60,8 +61,8 @@ export class House {
     };
   }
 
-  /** The daemon is not started yet. */
-  static async open(script?: ChatScript): Promise<House> {
+  /** The daemon is not started yet. `placeHome` may put the home's folder where it likes before anything is in it. */
+  static async open(script?: ChatScript, placeHome?: (home: string) => void): Promise<House> {
     const scratch = temporaryFolder();
     const provider = await startOpenAiServer(script);
     const house = new House(scratch, provider);
@@ -69,7 +70,8 @@ export class House {
       await house.daemon.stop();
       await provider.close();
     });
-    await mkdir(house.home, { mode: 0o700 });
+    placeHome?.(house.home);
+    await mkdir(house.home, { recursive: true, mode: 0o700 });
     await mkdir(house.folder);
     const settings = {
       model,
@@ -179,11 +181,26 @@ export class House {
   }
 
   /** The command line, as a person or a script runs it, not on a terminal. */
-  alcove(words: readonly string[], options: { input?: string; cwd?: string; home?: string } = {}): Run {
+  alcove(
+    words: readonly string[],
+    options: {
+      input?: string;
+      cwd?: string;
+      home?: string;
+      environment?: Readonly<Record<string, string>>;
+      /** A program and its arguments that starts ours. */
+      through?: readonly string[];
+    } = {},
+  ): Run {
     return new Run(words, {
       cwd: options.cwd ?? this.folder,
-      environment: { ...this.#environment, ...(options.home === undefined ? {} : { ALCOVE_HOME: options.home }) },
+      environment: {
+        ...this.#environment,
+        ...(options.home === undefined ? {} : { ALCOVE_HOME: options.home }),
+        ...options.environment,
+      },
       input: options.input ?? '',
+      through: options.through ?? [],
     });
   }
 }
@@ -239,9 +256,15 @@ export class Run {
 
   constructor(
     words: readonly string[],
-    options: { cwd: string; environment: Readonly<Record<string, string>>; input: string },
+    options: {
+      cwd: string;
+      environment: Readonly<Record<string, string>>;
+      input: string;
+      through: readonly string[];
+    },
   ) {
-    const child = spawn(process.execPath, [program, ...words], { cwd: options.cwd, env: options.environment });
+    const [command = process.execPath, ...line] = [...options.through, process.execPath, program, ...words];
+    const child = spawn(command, line, { cwd: options.cwd, env: options.environment });
     this.child = child;
     child.stdin.on('error', () => undefined); // One that reads no input may have ended before it came.
     child.stdin.end(options.input);

@@ -62,6 +62,8 @@ export class Daemon {
         LANG: 'C.UTF-8',
         HOME: this.#options.home,
         ALCOVE_HOME: this.#options.home,
+        // A model server that happens to run on this machine is none of the story's.
+        ALCOVE_LOCAL_SERVERS: 'off',
         ...this.#options.environment,
       },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -126,7 +128,7 @@ export class Daemon {
     const { sessions } = await this.call('session.list', {});
     const run = promisify(execFile);
     const texts = sessions.map(async ({ sessionId }) => {
-      const { stdout } = await run(process.execPath, [entry, 'session', 'export', sessionId], {
+      const { stdout } = await run(process.execPath, [entry, 'session', 'dump', sessionId], {
         env: { PATH: process.env['PATH'] ?? '', ALCOVE_HOME: this.home },
       });
       return stdout;
