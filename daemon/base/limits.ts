@@ -28,6 +28,9 @@ export const maxResultLines = 2000;
 export const maxSpillBytes = 64 * 1024 * 1024;
 /** Largest file that edit and write handle. */
 export const maxEditFileBytes = 4 * 1024 * 1024;
+/** Files of one patch, and their paths as JSON: what is told of each stands in one event, where their diffs are not counted. */
+export const maxPatchFiles = 400;
+export const maxPatchPathBytes = 128 * 1024;
 /** bash: time limit when the model names none, and the longest it may name. */
 export const defaultCommandMs = 120_000;
 export const maxCommandMs = 3_600_000;
@@ -94,3 +97,13 @@ export const idleSessionMs = 60_000;
 export const watchLogMs = 250;
 /** How often sessions that another process writes are looked at, for the list. */
 export const foreignLookMs = 1_000;
+/** A provider's answer to whether a key works: slow ones take seconds, a person waits no longer. */
+export const keyTrialMs = 10_000;
+/** A provider's list of models; the longest known has 1 MB. */
+export const maxModelListBytes = 8 * 1024 * 1024;
+/** The catalogue of all vendors, when it is fetched: 2 MB at present. */
+export const maxCatalogueBytes = 32 * 1024 * 1024;
+export const catalogueMs = 60_000;
+/** A model server on this machine answers within this, or is not there; and for so long what was found is taken to be still there. */
+export const localServerMs = 400;
+export const localServersKeptMs = 3_000;

@@ -9,14 +9,14 @@ export interface Diff {
   readonly text: string | null;
 }
 
-/** `before` is null for a file that is new. */
-export function diffOf(path: string, before: Uint8Array | null, after: Uint8Array): Diff {
-  const old = before ?? new Uint8Array();
-  if (old.includes(0) || after.includes(0)) return { added: 0, removed: 0, text: null };
-  const [oldText, newText] = [Buffer.from(old).toString('utf8'), Buffer.from(after).toString('utf8')];
+/** `before` is null for a file that is new, `after` for one that is gone; `oldPath` is where it stood before. */
+export function diffOf(path: string, before: Uint8Array | null, after: Uint8Array | null, oldPath = path): Diff {
+  const [old, now] = [before ?? new Uint8Array(), after ?? new Uint8Array()];
+  if (old.includes(0) || now.includes(0)) return { added: 0, removed: 0, text: null };
+  const [oldText, newText] = [Buffer.from(old).toString('utf8'), Buffer.from(now).toString('utf8')];
   const rough = roughly(linesOf(oldText), linesOf(newText));
-  if (old.length + after.length > maxDiffBytes) return { ...countsOf([rough]), text: null };
-  const [from, to] = [before === null ? '/dev/null' : `a/${path}`, `b/${path}`];
+  if (old.length + now.length > maxDiffBytes) return { ...countsOf([rough]), text: null };
+  const [from, to] = [before === null ? '/dev/null' : `a/${oldPath}`, after === null ? '/dev/null' : `b/${path}`];
   const patch = structuredPatch(from, to, oldText, newText, undefined, undefined, {
     context,
     maxEditLength: maxDiffEdits,

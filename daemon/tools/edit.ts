@@ -5,7 +5,7 @@
 import { ArgumentProblem, flagArgument, pathArgument, pick, prepareWith, type Arguments } from './arguments.ts';
 import { describeChange } from './file-change.ts';
 import type { FileQueue } from './file-queue.ts';
-import { stampOf } from './file-stamp.ts';
+import { refuseStale, stampOf } from './file-stamp.ts';
 import { findPlace, type Place } from './paths.ts';
 import { FileRefused, readWhole, replaceFile } from './replace-file.ts';
 import { replaceTexts, type TextEdit } from './replacement.ts';
@@ -102,10 +102,7 @@ async function plan(
 ): Promise<{ before: Buffer; after: Buffer; places: number }> {
   const before = await readWhole(place.real, place.shown);
   if (before === null) throw new FileRefused(`${place.shown} does not exist; a new file is made by write.`);
-  const seen = environment.filesSeen.get(place.real);
-  if (seen !== undefined && seen !== stampOf(before)) {
-    throw new FileRefused(`${place.shown} has changed on disk since it was last read here. Read it again, then edit.`);
-  }
+  refuseStale(environment.filesSeen, place, before, 'edit');
   const replacement = replaceTexts(before, edits);
   if (!replacement.ok) throw new FileRefused(`${place.shown} was not changed. ${replacement.problem}`);
   return { before, after: replacement.bytes, places: replacement.places };

@@ -1,5 +1,8 @@
 /** What makes one content of a file another than the next: its hash. A stamp is compared, never read (`FilesSeen`). */
 import { createHash, type Hash } from 'node:crypto';
+import type { Place } from './paths.ts';
+import { FileRefused } from './replace-file.ts';
+import type { FilesSeen } from './tool.ts';
 
 export function stampOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
@@ -8,4 +11,11 @@ export function stampOf(bytes: Uint8Array): string {
 /** For content that is read in pieces. */
 export function startStamp(): Hash {
   return createHash('sha256');
+}
+
+/** Throws FileRefused where this session has seen another content of the file than it has now; `then` is what to do after reading it again. */
+export function refuseStale(filesSeen: FilesSeen, place: Place, now: Uint8Array, then: string): void {
+  const seen = filesSeen.get(place.real);
+  if (seen === undefined || seen === stampOf(now)) return;
+  throw new FileRefused(`${place.shown} has changed on disk since it was last read here. Read it again, then ${then}.`);
 }

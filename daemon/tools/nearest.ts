@@ -3,8 +3,8 @@
  * what they differ. Bounded work: it runs on failure only, over files of at most the edit limit.
  */
 
-/** One or more sentences; never throws. Both texts have LF line ends. */
-export function describeNearest(file: string, wanted: string): string {
+/** One or more sentences; never throws. Both texts have LF line ends. `called` is what the wanted text is to the model. */
+export function describeNearest(file: string, wanted: string, called = 'oldText'): string {
   if (file === '') return 'The file is empty.';
   const wantedLines = linesOf(wanted);
   if (wantedLines.every((line) => /^\s*\d+\t/.test(line))) {
@@ -14,7 +14,7 @@ export function describeNearest(file: string, wanted: string): string {
   const start = nearestStart(lines, wantedLines);
   if (start === null) return 'No line of the file comes close to it; read the file again.';
   const window = lines.slice(start, start + wantedLines.length);
-  return `${difference(window, wantedLines, start)} Nearest text:\n${numbered(window, start)}`;
+  return `${difference(window, wantedLines, start, called)} Nearest text:\n${numbered(window, start)}`;
 }
 
 function linesOf(text: string): string[] {
@@ -102,14 +102,14 @@ const forms: readonly { name: string; fold: (text: string) => string }[] = [
   { name: 'upper and lower case', fold: (text) => text.toLowerCase() },
 ];
 
-function difference(window: string[], wanted: string[], start: number): string {
+function difference(window: string[], wanted: string[], start: number, called: string): string {
   const only = forms.find(({ fold }) => wanted.every((line, index) => fold(window[index] ?? '') === fold(line)));
   if (only !== undefined && window.length === wanted.length) return `It differs from the file only in ${only.name}.`;
   const index = wanted.findIndex((line, at) => window[at] !== line);
   if (index === -1) return 'Its last line goes on differently in the file.';
   const there = window[index];
-  if (there === undefined) return `The file ends before line ${index + 1} of oldText.`;
-  return `Line ${start + index + 1} of the file is ${quoted(there)} where oldText has ${quoted(wanted[index] as string)}.`;
+  if (there === undefined) return `The file ends before line ${index + 1} of ${called}.`;
+  return `Line ${start + index + 1} of the file is ${quoted(there)} where ${called} has ${quoted(wanted[index] as string)}.`;
 }
 
 function quoted(line: string): string {

@@ -6,7 +6,7 @@
  * then opens what was judged and nothing else (PM17): a folder that was replaced by a link in between is noticed after the open, before a byte is read.
  */
 import { constants } from 'node:fs';
-import { open, readlink, realpath, stat, type FileHandle } from 'node:fs/promises';
+import { lstat, open, readlink, realpath, stat, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { systemCode } from '../base/errors.ts';
 import type { ToolEnvironment } from './tool.ts';
@@ -32,9 +32,7 @@ export type Standing = { kind: 'free' } | { kind: 'asks'; why: string } | { kind
 export type PathEnvironment = Pick<ToolEnvironment, 'folder' | 'forbidden' | 'spills' | 'processEnvironment'>;
 
 export async function findPlace(given: string, environment: PathEnvironment): Promise<Place> {
-  const home = environment.processEnvironment['HOME'];
-  const expanded = home !== undefined && /^~(?=\/|$)/.test(given) ? home + given.slice(1) : given;
-  const named = isAbsolute(expanded) ? expanded : `${environment.folder}/${expanded}`;
+  const named = namedBy(given, environment);
   const real = await realPathOf(named);
   const inside = isWithin(real, environment.folder);
   const shown = inside ? relative(environment.folder, real) || '.' : real;
@@ -44,6 +42,18 @@ export async function findPlace(given: string, environment: PathEnvironment): Pr
   const standing = (verdict: Verdict): Standing =>
     verdict.kind === 'free' ? free : { kind: verdict.kind, why: `${shown} ${verdict.because}.` };
   return { real, shown, toRead: standing(read), toChange: standing(change), area, guard };
+}
+
+function namedBy(given: string, environment: PathEnvironment): string {
+  const home = environment.processEnvironment['HOME'];
+  const expanded = home !== undefined && /^~(?=\/|$)/.test(given) ? home + given.slice(1) : given;
+  return isAbsolute(expanded) ? expanded : `${environment.folder}/${expanded}`;
+}
+
+/** The last part of the path is a link: its place is where it leads, and what is done to that does nothing to the link. */
+export async function isLink(given: string, environment: PathEnvironment): Promise<boolean> {
+  const found = await lstat(namedBy(given, environment)).catch(() => null);
+  return found?.isSymbolicLink() === true;
 }
 
 /**

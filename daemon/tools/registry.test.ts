@@ -6,6 +6,6 @@ const names = (mode: 'ask' | 'plan' | 'auto') => toolsFor(mode, builtInTools(new
 
 test('PM1: a plan has no tool that could change anything, bash included', () => {
   expect(names('plan')).toEqual(['read', 'ls', 'glob', 'grep']);
-  expect(names('ask')).toEqual(['read', 'ls', 'glob', 'grep', 'edit', 'write', 'bash']);
+  expect(names('ask')).toEqual(['read', 'ls', 'glob', 'grep', 'edit', 'write', 'apply_patch', 'bash']);
   expect(names('auto')).toEqual(names('ask'));
 });

@@ -1,5 +1,6 @@
 /** Which tools a session has. Built-in ones for now; a mode may offer fewer. */
 import type { Mode } from '#protocol/values/model.ts';
+import { applyPatchTool } from './apply-patch.ts';
 import { bashTool } from './bash.ts';
 import { editTool } from './edit.ts';
 import type { FileQueue } from './file-queue.ts';
@@ -12,7 +13,7 @@ import { writeTool } from './write.ts';
 
 /** In the order a model reads them. `queue` is the daemon's one, for all sessions. */
 export function builtInTools(queue: FileQueue): readonly Tool[] {
-  return [readTool, lsTool, globTool(), grepTool(), editTool(queue), writeTool(queue), bashTool];
+  return [readTool, lsTool, globTool(), grepTool(), editTool(queue), writeTool(queue), applyPatchTool(queue), bashTool];
 }
 
 /** PM1: a plan can change nothing through any tool, since no tool that could is there. */

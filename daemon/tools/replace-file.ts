@@ -48,40 +48,65 @@ export function tooLarge(shown: string, bytes: number): string {
   return `${shown} would have ${bytes.toLocaleString('en')} bytes; edit and write handle files up to ${maxEditFileBytes / 1024 / 1024} MiB. Use a command instead.`;
 }
 
-/** `expected` is the content the new one was made from (null: no file): found otherwise just before the rename, nothing is changed. */
+/**
+ * `expected` is the content the new one was made from (null: no file): found otherwise just before the rename, nothing is changed. A file that
+ * is new takes mode and owner of `like`, where that is given.
+ */
 export async function replaceFile(
   real: string,
   shown: string,
   bytes: Uint8Array,
   expected: Uint8Array | null,
+  like: Facts | null = null,
 ): Promise<void> {
-  const parent = dirname(real);
-  await mkdir(parent, { recursive: true });
-  const folder = await openPlace(parent, constants.O_RDONLY | constants.O_DIRECTORY);
-  try {
-    // Names below this one are looked up in the folder that is open, wherever its path leads by now.
-    const base = process.platform === 'linux' ? `/proc/self/fd/${folder.fd}` : parent;
-    const target = join(base, basename(real));
-    const old = await factsOf(target);
-    if (old !== null && (old.mode & 0o222) === 0)
-      throw new FileRefused(`${shown} is read-only (mode ${(old.mode & 0o777).toString(8)}).`);
+  await mkdir(dirname(real), { recursive: true });
+  await inFolderOf(real, async (base, target) => {
+    const old = await writableFacts(target, shown);
     const temporary = join(base, `.${basename(real).slice(0, 80)}.${randomBytes(6).toString('hex')}.tmp`);
     try {
-      await writeSynced(temporary, bytes, old);
+      await writeSynced(temporary, bytes, old ?? like);
       await checkUnchanged(target, shown, expected);
       await rename(temporary, target);
     } catch (error) {
       await unlink(temporary).catch(() => {}); // never made, or already in place
       throw error;
     }
-    await folder.sync().catch(() => {}); // some file systems cannot sync a folder; the rename stands all the same
+  });
+}
+
+/** Takes a file away that still has the content `expected`; one that is read-only stays. */
+export function removeFile(real: string, shown: string, expected: Uint8Array): Promise<void> {
+  return inFolderOf(real, async (_, target) => {
+    await writableFacts(target, shown);
+    await checkUnchanged(target, shown, expected);
+    await unlink(target);
+  });
+}
+
+/** Mode and owner of what stands there, null for nothing; throws FileRefused where it is read-only. */
+export async function writableFacts(target: string, shown: string): Promise<Facts | null> {
+  const facts = await factsOf(target);
+  if (facts !== null && (facts.mode & 0o222) === 0)
+    throw new FileRefused(`${shown} is read-only (mode ${(facts.mode & 0o777).toString(8)}).`);
+  return facts;
+}
+
+/** Holds the folder open meanwhile, and syncs it. */
+async function inFolderOf(real: string, change: (base: string, target: string) => Promise<void>): Promise<void> {
+  const parent = dirname(real);
+  const folder = await openPlace(parent, constants.O_RDONLY | constants.O_DIRECTORY);
+  try {
+    // Names below this one are looked up in the folder that is open, wherever its path leads by now.
+    const base = process.platform === 'linux' ? `/proc/self/fd/${folder.fd}` : parent;
+    await change(base, join(base, basename(real)));
+    await folder.sync().catch(() => {}); // some file systems cannot sync a folder; the change stands all the same
   } finally {
     await folder.close();
   }
 }
 
 /** What a replacement takes over from the file it replaces. */
-interface Facts {
+export interface Facts {
   mode: number;
   uid: number;
   gid: number;

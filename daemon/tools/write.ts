@@ -6,7 +6,7 @@ import { maxEditFileBytes } from '../base/limits.ts';
 import { ArgumentProblem, pathArgument, pick, prepareWith } from './arguments.ts';
 import { describeChange } from './file-change.ts';
 import type { FileQueue } from './file-queue.ts';
-import { stampOf } from './file-stamp.ts';
+import { refuseStale, stampOf } from './file-stamp.ts';
 import { findPlace, type Place } from './paths.ts';
 import { FileRefused, readWhole, replaceFile, tooLarge } from './replace-file.ts';
 import { completed, failed, refusalOf } from './result.ts';
@@ -86,13 +86,6 @@ async function change(environment: ToolEnvironment, place: Place, after: Buffer)
 async function overwritable(environment: ToolEnvironment, place: Place, after: Buffer): Promise<Buffer | null> {
   if (after.length > maxEditFileBytes) throw new FileRefused(tooLarge(place.shown, after.length));
   const before = await readWhole(place.real, place.shown);
-  const seen = environment.filesSeen.get(place.real);
-  if (seen === undefined) return before;
-  if (before === null) return null;
-  if (seen !== stampOf(before)) {
-    throw new FileRefused(
-      `${place.shown} has changed on disk since it was last read here. Read it again before writing it.`,
-    );
-  }
+  if (before !== null) refuseStale(environment.filesSeen, place, before, 'write it');
   return before;
 }
