@@ -1,11 +1,13 @@
 /*
- * Sets the theme before anything is painted, so that no page flashes in the wrong one. A classic script, because a module would come too
- * late, and a file, because the policy forbids inline scripts. Afterwards the app keeps both attributes in step with the preference.
+ * Sets theme, text size and motion before anything is painted, so that no page flashes in the wrong ones. A classic script, because a module would come too
+ * late, and a file, because the policy forbids inline scripts. Afterwards the app keeps the attributes in step with the preferences.
  */
 (function () {
   var choice = null;
+  var kept = null;
   try {
     choice = JSON.parse(localStorage.getItem('alcove.theme') || 'null');
+    kept = JSON.parse(localStorage.getItem('alcove.preferences') || 'null');
   } catch (_) {
     /* Storage is closed to this page: the system's theme holds. */
   }
@@ -15,4 +17,6 @@
   root.dataset.theme = named ? choice : systemDark ? 'dark' : 'light';
   if (choice === 'contrast' || (!named && matchMedia('(prefers-contrast: more)').matches))
     root.dataset.contrast = 'more';
+  if (kept && /^(small|large|larger)$/.test(kept.textSize)) root.dataset.textSize = kept.textSize;
+  if (kept && kept.motion === 'less') root.dataset.motion = 'less';
 })();

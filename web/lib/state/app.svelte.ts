@@ -5,10 +5,12 @@
 import { createContext } from 'svelte';
 import type { CommandId, DeviceId, MachineId, ProjectId, RuleId, SessionId } from '#protocol/values/ids.ts';
 import type { Device } from '#protocol/commands/machine.ts';
-import type { ModelChoice } from '#protocol/commands/model.ts';
 import type { Rule } from '#protocol/commands/approval.ts';
 import type { Result } from '#protocol/command.ts';
-import type { Mode } from '#protocol/values/model.ts';
+import type { InputPart } from '#protocol/values/content.ts';
+import { blobRef } from '#protocol/values/blob.ts';
+import type { Effort, Mode } from '#protocol/values/model.ts';
+import { parse } from '#protocol/schema.ts';
 import type { BlobRef } from '#protocol/values/blob.ts';
 import type { Project } from '#protocol/values/project.ts';
 import { RequestError } from '#protocol/errors.ts';
@@ -29,8 +31,11 @@ import {
   type PairingLink,
 } from '../connection/pairing.ts';
 import { browserSocket } from '../connection/socket.ts';
+import { AttachmentsState, type PreparePicture } from './attachments.svelte.ts';
 import { CatalogState } from './catalog.svelte.ts';
+import { DialogsState } from './dialogs.svelte.ts';
 import { DraftState } from './draft.svelte.ts';
+import { ModelsState } from './models.svelte.ts';
 import { PreferencesState, systemLook, type SystemLook } from './preferences.svelte.ts';
 import { SessionState } from './session.svelte.ts';
 
@@ -58,12 +63,12 @@ export const [useApp, setApp] = createContext<AppState>();
 
 export class AppState {
   readonly preferences: PreferencesState;
+  readonly dialogs = new DialogsState();
   readonly #needs: AppNeeds;
   #connection = $state.raw<ConnectionState>({ type: 'closed' });
   #machine = $state.raw<Machine | null>(null);
   #catalog = $state.raw<CatalogState>() as CatalogState;
-  #models = $state.raw<readonly ModelChoice[]>([]);
-  #defaultModel = $state('');
+  #models = $state.raw<ModelsState>() as ModelsState;
   #pairingProblem = $state.raw<string | null>(null);
   #problem = $state.raw<string | null>(null);
   #link: PairingLink | null;
@@ -71,6 +76,8 @@ export class AppState {
   readonly #sessions = new Map<SessionId, SessionState>();
   // eslint-disable-next-line svelte/prefer-svelte-reactivity -- a cache
   readonly #drafts = new Map<ProjectId, DraftState>();
+  // eslint-disable-next-line svelte/prefer-svelte-reactivity -- a cache
+  readonly #attachments = new Map<ProjectId, AttachmentsState>();
 
   constructor(needs: AppNeeds) {
     this.#needs = needs;
@@ -78,8 +85,12 @@ export class AppState {
     this.preferences = new PreferencesState(needs.storage, needs.look);
     this.#machine = this.#readMachine();
     this.#catalog = this.#makeCatalog();
+    this.#models = new ModelsState(needs);
     needs.client.onConnection((state) => this.#connectionChanged(state));
-    needs.client.onNotice((notice) => this.#catalog.hear(notice));
+    needs.client.onNotice((notice) => {
+      this.#catalog.hear(notice);
+      this.#models.hear(notice);
+    });
   }
 
   get connection(): ConnectionState {
@@ -95,12 +106,8 @@ export class AppState {
     return this.#catalog;
   }
 
-  get models(): readonly ModelChoice[] {
+  get models(): ModelsState {
     return this.#models;
-  }
-
-  get defaultModel(): string {
-    return this.#defaultModel;
   }
 
   /** Why the link that the page was opened by did not pair this browser. */
@@ -171,6 +178,7 @@ export class AppState {
         machineId: this.#machine?.machineId ?? ('' as MachineId),
         connection: () => this.#connection,
         summaryOf: (id) => this.#catalog.summaryOf(id),
+        preparePicture: this.#preparePicture,
       });
     }
     // Newest at the end.
@@ -203,21 +211,34 @@ export class AppState {
     return draft;
   }
 
+  /** What is attached to it. */
+  attachmentsOf(projectId: ProjectId): AttachmentsState {
+    let attachments = this.#attachments.get(projectId);
+    if (attachments === undefined) {
+      const machineId = this.#machine?.machineId ?? '';
+      attachments = new AttachmentsState(this.#needs.storage, machineId, `new.${projectId}`, this.#preparePicture);
+      this.#attachments.set(projectId, attachments);
+    }
+    return attachments;
+  }
+
   /** Pressed again after a lost answer, it asks for the same session with the same ids. Rejects with a RequestError. */
   async createSession(
     projectId: ProjectId,
     text: string,
-    choice: { model?: string; mode?: Mode } = {},
+    choice: { model?: string; effort?: Effort | null; mode?: Mode } = {},
+    attached: readonly InputPart[] = [],
   ): Promise<SessionId> {
     const { client, ids, storage } = this.#needs;
     const place = `creating.${this.#machine?.machineId ?? ''}.${projectId}`;
-    const asked = JSON.stringify([text, choice.model ?? null, choice.mode ?? null]);
+    const asked = JSON.stringify([text, choice.model ?? null, choice.effort ?? null, choice.mode ?? null, attached]);
     const kept = storage.read(place);
     const again = isRecord(kept) && kept['asked'] === asked;
     const commandId = (again ? kept['commandId'] : ids.next()) as CommandId;
     const sessionId = (again ? kept['sessionId'] : `ses_${ids.next()}`) as SessionId;
     storage.write(place, { asked, commandId, sessionId });
-    const input = text === '' ? {} : { input: [{ type: 'text' as const, text }] };
+    const parts: InputPart[] = [...(text.trim() === '' ? [] : [{ type: 'text' as const, text }]), ...attached];
+    const input = parts.length === 0 ? {} : { input: parts };
     try {
       await client.call('session.create', { commandId, sessionId, projectId, ...input, ...choice });
     } catch (error) {
@@ -226,7 +247,23 @@ export class AppState {
     }
     storage.write(place, null);
     if (this.draftOf(projectId).text === text) this.draftOf(projectId).text = '';
+    this.attachmentsOf(projectId).drop(attached);
     return sessionId;
+  }
+
+  // Folders
+
+  /** What a path that is being typed may become. */
+  lookAtFolder(text: string): Promise<Result<'folder.look'>> {
+    return this.#needs.client.call('folder.look', { text });
+  }
+
+  recentFolders(): Promise<Result<'folder.recent'>> {
+    return this.#needs.client.call('folder.recent', {});
+  }
+
+  async makeFolder(path: string): Promise<string> {
+    return (await this.#needs.client.call('folder.create', { commandId: this.#commandId(), path })).path;
   }
 
   async addProject(path: string): Promise<Project> {
@@ -276,6 +313,22 @@ export class AppState {
     return response.blob();
   }
 
+  readonly #preparePicture: PreparePicture = async (file) => {
+    const { client, fetch } = this.#needs;
+    if (client.bearer === null)
+      throw new RequestError('unavailable', 'The daemon cannot be reached just now. Try again.');
+    const response = await fetch('/blobs', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${client.bearer}`, 'content-type': 'application/octet-stream' },
+      body: file,
+    }).catch((cause: unknown) => {
+      throw new RequestError('unavailable', 'It did not reach the daemon. Try again.', { cause });
+    });
+    if (!response.ok) throw new RequestError('unavailable', 'The daemon did not take it. Try again.');
+    const blob = parse(blobRef, await response.json(), 'The answer to an upload');
+    return client.call('picture.prepare', { blob, ...(file.name === '' ? {} : { name: file.name.slice(-255) }) });
+  };
+
   // The connection
 
   #connectionChanged(state: ConnectionState): void {
@@ -303,15 +356,14 @@ export class AppState {
     if (before === machine.machineId) return;
     for (const sessionId of [...this.#sessions.keys()]) this.release(sessionId);
     this.#drafts.clear();
-    this.#models = [];
+    this.#attachments.clear();
+    this.#models = new ModelsState(this.#needs);
     this.#catalog = this.#makeCatalog();
   }
 
   async #load(): Promise<void> {
     try {
-      const [models] = await Promise.all([this.#needs.client.call('model.list', {}), this.#catalog.load()]);
-      this.#models = models.models;
-      this.#defaultModel = models.default;
+      await Promise.all([this.#models.load(), this.#catalog.load()]);
       this.#problem = null;
     } catch (error) {
       if (!(error instanceof RequestError)) throw error;

@@ -172,6 +172,9 @@ export class CatalogState {
       case 'settled':
         // Counts that the rows give as well.
         break;
+      case 'models':
+        // Not of the lists.
+        break;
     }
   }
 

@@ -1,12 +1,16 @@
 /**
- * What a person set about this screen, kept in this browser. The theme stands at a place of its own (`alcove.theme`), which the page reads
- * before its first paint, so that no other theme flashes up.
+ * What a person set about this screen, kept in this browser. The page reads theme, text size and motion before its first paint (theme.js),
+ * so that nothing else flashes up.
  */
 import { isRecord, type Storage } from '../base/storage.ts';
 
 const themes = ['system', 'light', 'dark', 'contrast'] as const;
 export type Theme = (typeof themes)[number];
 export type ResolvedTheme = Exclude<Theme, 'system'>;
+const textSizes = ['small', 'normal', 'large', 'larger'] as const;
+export type TextSize = (typeof textSizes)[number];
+/** `less`: also where the system does not ask for it. */
+export type Motion = 'system' | 'less';
 
 /** What the operating system prefers, as media queries say it. */
 export interface SystemLook {
@@ -27,6 +31,8 @@ export class PreferencesState {
   #systemTheme = $state<ResolvedTheme>('light');
   #sidebarOpen = $state(true);
   #singleKeys = $state(true);
+  #textSize = $state<TextSize>('normal');
+  #motion = $state<Motion>('system');
 
   constructor(storage: Storage, look: SystemLook) {
     this.#storage = storage;
@@ -36,6 +42,8 @@ export class PreferencesState {
     if (isRecord(kept)) {
       this.#sidebarOpen = kept['sidebarOpen'] !== false;
       this.#singleKeys = kept['singleKeys'] !== false;
+      this.#textSize = textSizes.find((one) => one === kept['textSize']) ?? 'normal';
+      this.#motion = kept['motion'] === 'less' ? 'less' : 'system';
     }
     const follow = (): void => {
       this.#systemTheme = look.contrast.matches ? 'contrast' : look.dark.matches ? 'dark' : 'light';
@@ -78,7 +86,30 @@ export class PreferencesState {
     this.#keep();
   }
 
+  get textSize(): TextSize {
+    return this.#textSize;
+  }
+
+  set textSize(size: TextSize) {
+    this.#textSize = size;
+    this.#keep();
+  }
+
+  get motion(): Motion {
+    return this.#motion;
+  }
+
+  set motion(motion: Motion) {
+    this.#motion = motion;
+    this.#keep();
+  }
+
   #keep(): void {
-    this.#storage.write('preferences', { sidebarOpen: this.#sidebarOpen, singleKeys: this.#singleKeys });
+    this.#storage.write('preferences', {
+      sidebarOpen: this.#sidebarOpen,
+      singleKeys: this.#singleKeys,
+      textSize: this.#textSize,
+      motion: this.#motion,
+    });
   }
 }

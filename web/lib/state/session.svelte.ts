@@ -25,6 +25,7 @@ import type { Storage } from '../base/storage.ts';
 import type { Client } from '../connection/client.ts';
 import type { ConnectionState } from '../connection/connection.ts';
 import type { Subscription } from '../connection/subscription.ts';
+import { AttachmentsState, type PreparePicture } from './attachments.svelte.ts';
 import { DraftState } from './draft.svelte.ts';
 import { isStale, UnsentStore, type UnsentInput } from './unsent.ts';
 
@@ -54,6 +55,7 @@ export interface SessionNeeds {
   /** Getters of the app, read as they change. */
   readonly connection: () => ConnectionState;
   readonly summaryOf: (sessionId: SessionId) => SessionSummary | undefined;
+  readonly preparePicture: PreparePicture;
 }
 
 /** Commands on this session without the ids that are filled in here. */
@@ -61,6 +63,8 @@ type Fields<Name extends CommandName> = Omit<Params<Name>, 'commandId' | 'sessio
 
 export class SessionState {
   readonly sessionId: SessionId;
+  /** What stands beside the draft. */
+  readonly attachments: AttachmentsState;
   readonly #needs: SessionNeeds;
   readonly #draft: DraftState;
   readonly #unsentStore: UnsentStore;
@@ -92,6 +96,7 @@ export class SessionState {
     this.sessionId = sessionId;
     this.#needs = needs;
     this.#draft = new DraftState(needs.storage, needs.machineId, sessionId);
+    this.attachments = new AttachmentsState(needs.storage, needs.machineId, sessionId, needs.preparePicture);
     this.#unsentStore = new UnsentStore(needs.storage, needs.machineId, sessionId);
     this.#unsent = this.#unsentStore.read();
     this.#repaint = new Repaint(needs.frames, needs.clock, () => this.#show());
@@ -257,9 +262,15 @@ export class SessionState {
 
   // Submitting
 
-  /** Resolves when the daemon has it, or when it stands in `unsent`, or when it was refused and stands in the draft (see `lastError`). */
+  /**
+   * The text with what is attached. Resolves when the daemon has it, or when it stands in `unsent`, or when it was refused and stands in the
+   * draft (see `lastError`).
+   */
   submit(text: string, target: InputTarget): Promise<void> {
-    return this.#submit({ text, target });
+    const attached = this.attachments.parts;
+    if (attached.length === 0) return this.#submit({ text, target });
+    const said = text.trim() === '' ? [] : [{ type: 'text' as const, text }];
+    return this.#submit({ text, parts: [...said, ...attached], target });
   }
 
   /** The same parts again, as an input of its own; `text` stands for them where they cannot be sent. */
@@ -268,7 +279,9 @@ export class SessionState {
   }
 
   #submit(input: Pick<UnsentInput, 'text' | 'parts' | 'target'>): Promise<void> {
-    const same = this.#sending.find((one) => one.text === input.text && one.target === input.target);
+    const same = this.#sending.find(
+      (one) => one.text === input.text && one.target === input.target && sameParts(one, input),
+    );
     const underWay = same && this.#inFlight.get(same.inputId);
     // Pressed twice.
     if (underWay !== undefined) return underWay;
@@ -314,12 +327,12 @@ export class SessionState {
   #hold(input: UnsentInput): void {
     if (this.#held.includes(input.inputId)) return;
     this.#held = [...this.#held, input.inputId];
-    if (this.#isDraft(input)) this.draft = '';
+    this.#clearDraft(input);
   }
 
   #acknowledged(input: UnsentInput): void {
     this.#settle(input, true);
-    if (this.#isDraft(input)) this.draft = '';
+    this.#clearDraft(input);
   }
 
   #notSent(input: UnsentInput, error: unknown): void {
@@ -327,13 +340,18 @@ export class SessionState {
     // It stands in one place: refused, where it was written, if it still is there; else as "not sent".
     const back = refused && this.#isDraft(input);
     this.#settle(input, back);
-    if (!back && this.#isDraft(input)) this.draft = '';
+    if (!back) this.#clearDraft(input);
     this.#failed(error);
   }
 
-  /** Nothing else was written meanwhile. */
+  /** It stands in the composer still: nothing else was written meanwhile. */
   #isDraft(input: UnsentInput): boolean {
     return this.draft.trim() === input.text.trim();
+  }
+
+  #clearDraft(input: UnsentInput): void {
+    if (this.#isDraft(input)) this.draft = '';
+    this.attachments.drop(input.parts ?? []);
   }
 
   #settle(input: UnsentInput, done: boolean): void {
@@ -371,6 +389,11 @@ export class SessionState {
     return this.#command('session.move-input', { inputId, target });
   }
 
+  /** Puts it before another waiting input; null: last. */
+  reorder(inputId: InputId, before: InputId | null): Promise<void> {
+    return this.#command('session.move-input', { inputId, before });
+  }
+
   pause(): Promise<void> {
     return this.#command('session.pause', {});
   }
@@ -387,8 +410,9 @@ export class SessionState {
     return this.#command('session.configure', { mode });
   }
 
-  setModel(model: string): Promise<void> {
-    return this.#command('session.configure', { model });
+  /** With `effort`, both at once: where the one that holds does not fit the new model. */
+  setModel(model: string, effort?: Effort | null): Promise<void> {
+    return this.#command('session.configure', { model, ...(effort === undefined ? {} : { effort }) });
   }
 
   setEffort(effort: Effort | null): Promise<void> {
@@ -424,6 +448,10 @@ export class SessionState {
     this.#lastError = { code: error.code, message: error.message };
     if (error.code === 'read_only') this.#readOnly = error.message;
   }
+}
+
+function sameParts(one: Pick<UnsentInput, 'parts'>, other: Pick<UnsentInput, 'parts'>): boolean {
+  return JSON.stringify(one.parts ?? null) === JSON.stringify(other.parts ?? null);
 }
 
 function knows(conversation: Conversation, inputId: InputId): boolean {

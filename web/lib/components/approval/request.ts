@@ -4,6 +4,7 @@
  */
 import type { OpenApproval } from '#protocol/conversation/conversation.ts';
 import type { BlobRef } from '#protocol/values/blob.ts';
+import { changesIn } from '#protocol/values/display.ts';
 import type { JsonValue } from '#protocol/values/json.ts';
 
 /** The fields that both a conversation and a row of a list hold of an open approval. */
@@ -23,7 +24,7 @@ export function targetArgument(request: Request): string | null {
 
 /** Arguments that neither the target nor the preview shows, in the order the model gave them. */
 export function otherArguments(request: Request): readonly [name: string, value: string][] {
-  if (request.preview?.type === 'file-change') return [];
+  if (changesIn(request.preview).length > 0) return [];
   const shown = targetArgument(request);
   return Object.entries(request.arguments ?? {}).flatMap(([name, value]) =>
     name === shown ? [] : [[name, asText(value)] as [string, string]],
@@ -32,7 +33,7 @@ export function otherArguments(request: Request): readonly [name: string, value:
 
 /** True where the target and a line of short arguments say everything: then a list may offer the answer. */
 export function isBrief(request: Request): boolean {
-  if (request.arguments === null || request.preview?.type === 'file-change') return false;
+  if (request.arguments === null || changesIn(request.preview).length > 0) return false;
   if (request.target === null || targetArgument(request) === null) return false;
   return otherArguments(request).every(([, value]) => value.length <= 60 && !value.includes('\n'));
 }

@@ -1,5 +1,4 @@
-/** The words of the composer: what a field invites to in each state of the driver, and what the modes and models mean. */
-import type { ModelChoice } from '#protocol/commands/model.ts';
+/** The words of the composer: what a field invites to in each state of the driver, and what the modes mean. */
 import type { DriverState } from '#protocol/commands/session-values.ts';
 import type { ChoiceOption } from '../shared/Choice.svelte';
 
@@ -8,16 +7,6 @@ export const modeOptions: readonly ChoiceOption[] = [
   { value: 'plan', label: 'Plan', note: 'Reads only. Nothing is changed and nothing is run.' },
   { value: 'auto', label: 'Auto', note: 'Runs by itself. Destructive commands still ask.' },
 ];
-
-/** A model that cannot be used stands in the list with the reason, so that nobody wonders where it went. */
-export function modelOptions(models: readonly ModelChoice[]): readonly ChoiceOption[] {
-  return models.map((choice) => ({
-    value: choice.name,
-    label: choice.label,
-    note: choice.available ? choice.name : (choice.reason ?? 'Not available'),
-    disabled: !choice.available,
-  }));
-}
 
 export function placeholderFor(driver: DriverState, touch: boolean): string {
   switch (driver) {
