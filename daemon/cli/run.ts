@@ -7,6 +7,8 @@ import { createInterface } from 'node:readline/promises';
 import { text as textOf } from 'node:stream/consumers';
 import type { Conversation, OpenApproval } from '#protocol/conversation/conversation.ts';
 import type { CommandMark, SessionEvent } from '#protocol/event.ts';
+import type { BlobRef } from '#protocol/values/blob.ts';
+import { changesIn, type FileChange } from '#protocol/values/display.ts';
 import type { TurnOutcome } from '#protocol/values/outcome.ts';
 import { modelName, type Mode } from '#protocol/values/model.ts';
 import { misfit } from '#protocol/schema.ts';
@@ -185,7 +187,7 @@ class Asker {
   }
 
   async #ask(open: OpenApproval): Promise<void> {
-    const shown = wholeRequest(open);
+    const shown = await wholeRequest(open, (blob) => this.#agent.session.readBlob(blob));
     const session = open.caution ? '' : ', s allow for this run';
     process.stderr.write(visible(`\n${open.title}:\n${shown}\n${open.reason}\n`));
     const said = (await this.#lines.question(`y allow once${session}, n deny > `)).trim().toLowerCase();
@@ -196,10 +198,23 @@ class Asker {
   }
 }
 
-/** What is asked about, whole: the diff, the command, or the arguments; a display that had to be cut is never shown in their place. */
-function wholeRequest({ preview, target, arguments: args }: OpenApproval): string {
-  if (preview?.type === 'file-change' && preview.diff !== undefined) return preview.diff;
+type ReadBlob = (blob: BlobRef) => Promise<Uint8Array | null>;
+
+/** What is asked about, whole: the diffs, the command, or the arguments; a display that had to be cut is never shown in their place. */
+async function wholeRequest({ preview, target, arguments: args }: OpenApproval, readBlob: ReadBlob): Promise<string> {
+  const changes = changesIn(preview);
+  if (changes.length > 0) return (await Promise.all(changes.map((change) => wholeChange(change, readBlob)))).join('\n');
   if (args === null)
     return `${target ?? ''}\n(The arguments are too long for a terminal: deny this, or answer it in the app.)`;
   return target !== null && Object.values(args).includes(target) ? target : JSON.stringify(args, null, 2);
+}
+
+async function wholeChange(
+  { path, movedFrom, change, diff, diffBlob }: FileChange,
+  readBlob: ReadBlob,
+): Promise<string> {
+  const moved = movedFrom === undefined ? '' : `${movedFrom} is moved to ${path}\n`;
+  const stored = diffBlob === undefined ? null : await readBlob(diffBlob);
+  const text = diff ?? (stored === null ? null : new TextDecoder().decode(stored));
+  return moved + (text ?? `${path} is ${change}; its diff cannot be shown.`);
 }
