@@ -20,6 +20,7 @@ import { SystemIds } from './base/ids.ts';
 import { acquireLock } from './base/lock.ts';
 import { processStartTime } from './base/process-table.ts';
 import { Scope } from './base/scope.ts';
+import { openModelAccess } from './model-access.ts';
 import { Server } from './server/server.ts';
 import { Blobs } from './session/blobs.ts';
 import { Catalog } from './session/catalog.ts';
@@ -28,12 +29,12 @@ import { scrubEnvironment } from './tools/process-environment.ts';
 import { builtInTools } from './tools/registry.ts';
 import { folderHandlers } from './workspace/folders/commands.ts';
 import { Folders } from './workspace/folders/folders.ts';
-import { Models } from './workspace/models/models.ts';
+import { modelHandlers } from './workspace/models/commands.ts';
 import { projectHandlers } from './workspace/projects/commands.ts';
 import { Projects } from './workspace/projects/projects.ts';
 import { ruleHandlers } from './workspace/rules/commands.ts';
 import { Rules } from './workspace/rules/rules.ts';
-import { SettingsFile } from './workspace/settings/settings.ts';
+import { providerHandlers } from './workspace/providers/commands.ts';
 
 export interface DaemonOptions {
   home: string;
@@ -111,10 +112,22 @@ export class Daemon {
         problems.push(`A file could not be understood (${corrupt.reason}); it is kept as ${corrupt.keptAt}.`);
     };
 
-    const settings = new SettingsFile(join(options.home, 'settings.json'));
-    await settings.refresh();
-    problems.push(...settings.problems);
-    const models = scope.own(new Models(settings, options.environment, clock));
+    let revision = 0;
+    const modelsNotice = (): Notice => ({ topic: 'models', revision });
+    const access = scope.own(
+      await openModelAccess({
+        home: options.home,
+        environment: options.environment,
+        clock,
+        secret: (key) => diagnostics.keepSecret(key),
+        changed: () => {
+          revision += 1;
+          news.tell(modelsNotice());
+        },
+      }),
+    );
+    const { settings, models, connections } = access;
+    problems.push(...access.problems);
 
     const offered = () => (options.folder === null || projects.at(options.folder) !== null ? null : options.folder);
     const openedProjects = await Projects.open({
@@ -184,6 +197,7 @@ export class Daemon {
         notices: {
           current: () => [
             { topic: 'projects', projects: projects.list(), offered: offered() },
+            modelsNotice(),
             ...shownRows(catalog.unfinished(), projects).map((session): Notice => ({ topic: 'session', session })),
           ],
           watch: (changed) => news.watch(changed),
@@ -208,7 +222,8 @@ export class Daemon {
           ...projectHandlers(projects, offered),
           ...folderHandlers(folders),
           ...ruleHandlers(rules),
-          'model.list': async () => ({ models: await models.list(), default: models.default }),
+          ...modelHandlers(models),
+          ...providerHandlers(connections),
         },
       }),
     );

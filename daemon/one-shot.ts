@@ -17,14 +17,13 @@ import { systemClock } from './base/clock.ts';
 import { homePaths, makeOwnerOnlyFolder } from './base/files.ts';
 import { newId, SystemIds } from './base/ids.ts';
 import { Scope } from './base/scope.ts';
+import { openModelAccess } from './model-access.ts';
 import { placeInHome, placeOfFile } from './session/place.ts';
 import { recover } from './session/recovery.ts';
 import { Session, type SessionOptions } from './session/session.ts';
 import { FileQueue } from './tools/file-queue.ts';
 import { scrubEnvironment } from './tools/process-environment.ts';
 import { builtInTools } from './tools/registry.ts';
-import { Models } from './workspace/models/models.ts';
-import { SettingsFile } from './workspace/settings/settings.ts';
 
 export interface OneShotOptions {
   home: string;
@@ -51,9 +50,11 @@ export async function openOneShot(options: OneShotOptions): Promise<OneShot> {
   try {
     const clock = systemClock;
     const ids = new SystemIds(clock);
-    const settings = new SettingsFile(join(options.home, 'settings.json'));
-    await settings.refresh();
-    const models = scope.own(new Models(settings, options.environment, clock));
+    const nobody = () => undefined;
+    const { home, environment } = options;
+    const { settings, models } = scope.own(
+      await openModelAccess({ home, environment, clock, secret: nobody, changed: nobody }),
+    );
     const sessionOptions: SessionOptions = {
       clock,
       owner: 'a terminal',

@@ -4,6 +4,7 @@
  * bytes, and cache marks stand where the next request begins to differ.
  */
 import type { Effort } from '#protocol/values/model.ts';
+import { claudeVersion } from './claude-version.ts';
 import type { Item, ItemPart, ModelRequest, ReplyPiece } from './item.ts';
 import { madeBy } from './provenance.ts';
 import { recordOf } from './wire-json.ts';
@@ -174,14 +175,6 @@ function wireId(callId: string): string {
 
 function objectOf(argumentsText: string): Record<string, unknown> {
   return recordOf(JSON.parse(argumentsText));
-}
-
-/** Major and minor version of a Claude as one number (`claude-opus-4-6` is 4.06); null for the models of others. */
-function claudeVersion(model: string): number | null {
-  const found = /claude-(?:[a-z]+-)?(\d{1,2})(?:[-.](\d{1,2})(?!\d))?(?!\d)/i.exec(model);
-  if (found?.[1] !== undefined) return Number(found[1]) + Number(found[2] ?? 0) / 100;
-  // A Claude whose name has no number is newer than those that had to have one.
-  return /claude-[a-z]/i.test(model) ? Infinity : null;
 }
 
 /** The format demands a limit: what each model can say in one reply at most, or less where that is more than anybody waits for. */

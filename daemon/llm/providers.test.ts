@@ -5,15 +5,17 @@ import { chatReply, startOpenAiServer } from '../testing/openai-server.ts';
 import { followedBy } from '../testing/wire-server.ts';
 import { aRequest, gather } from './contract.ts';
 import type { ModelClient } from './model-stream.ts';
-import { parseProviders, Providers, type Environment, type Resolution } from './providers.ts';
+import { parseProviders } from './provider-settings.ts';
+import { Providers, type Environment, type Resolution } from './providers.ts';
 
 const clock = { now: () => 0 };
+const noKeys = { get: () => null };
 const forever = new AbortController().signal;
 
 function providersOf(settings: Record<string, unknown>, environment: Environment = {}): Providers {
   const parsed = parseProviders(settings);
   expect(parsed.problems).toEqual([]);
-  const providers = new Providers({ settings: parsed.providers, environment, clock });
+  const providers = new Providers({ settings: parsed.providers, environment, keys: noKeys, clock });
   onTestFinished(() => providers.close());
   return providers;
 }
@@ -36,17 +38,9 @@ test('a row makes a model, listed or not, and its client speaks to that server w
     },
     { MINE_KEY: ' sk-mine\n' },
   );
-  expect(providers.resolve('mine/vendor/big')).toMatchObject({
-    type: 'resolved',
-    model: 'vendor/big',
-    contextWindow: 9000,
-  });
-  expect(providers.resolve('mine/small')).toMatchObject({ provider: 'mine', model: 'small', contextWindow: null });
-  expect(providers.resolve('mine/unlisted')).toMatchObject({
-    type: 'resolved',
-    model: 'unlisted',
-    contextWindow: null,
-  });
+  expect(providers.resolve('mine/vendor/big')).toMatchObject({ type: 'resolved', model: 'vendor/big' });
+  expect(providers.resolve('mine/small')).toMatchObject({ provider: 'mine', model: 'small' });
+  expect(providers.resolve('mine/unlisted')).toMatchObject({ type: 'resolved', model: 'unlisted' });
   server.enqueue(chatReply({ text: 'hi' }));
   expect((await gather(clientOf(providers.resolve('mine/small')).stream(aRequest(), forever))).text).toBe('hi');
   expect(server.requests[0]).toMatchObject({
@@ -99,29 +93,6 @@ test('a missing key is named by its variable', () => {
   expect(said('keyed/m')).toContain('SOME_KEY');
 });
 
-test('the list offers what there is, with the reason for what cannot be used, and always the demo (EV2)', () => {
-  const providers = providersOf({
-    local: row('http://127.0.0.1:1/v1', { models: [{ id: 'a', contextWindow: 8000, efforts: ['off', 'high'] }] }),
-    keyed: row('https://example.test/v1', { keyEnv: 'SOME_KEY', models: ['b'] }),
-  });
-  expect(providers.list()).toEqual([
-    { name: 'local/a', provider: 'local', model: 'a', contextWindow: 8000, efforts: ['off', 'high'], available: true },
-    {
-      name: 'keyed/b',
-      provider: 'keyed',
-      model: 'b',
-      contextWindow: null,
-      efforts: null,
-      available: false,
-      reason: expect.stringContaining('SOME_KEY') as string,
-    },
-    { name: 'offline/demo', provider: 'offline', model: 'demo', contextWindow: null, efforts: null, available: true },
-  ]);
-  expect(new Providers({ settings: new Map(), environment: {}, clock }).list().map((one) => one.name)).toEqual([
-    'offline/demo',
-  ]);
-});
-
 test('a row that misfits is left out with a sentence, the others stay', () => {
   const parsed = parseProviders({
     good: row('http://localhost:1'),
@@ -163,7 +134,8 @@ test('an added row is there at once; a changed one lets its running reply end, t
   const running = gather(before.stream(aRequest(), forever));
   await server.request(1);
 
-  providers.replace(parseProviders({ a: row(`${server.url}/new`), b: row(server.url), c: row(server.url) }).providers);
+  const changed = { a: row(`${server.url}/new`), b: row(server.url), c: row(server.url) };
+  providers.replace({ settings: parseProviders(changed).providers });
   expect(clientOf(providers.resolve('b/m'))).toBe(kept);
   expect(providers.resolve('c/m').type).toBe('resolved');
   expect(clientOf(providers.resolve('a/m'))).not.toBe(before);
@@ -183,7 +155,7 @@ test('close ends running replies and leaves no connection (PR30)', async () => {
   const client = clientOf(providers.resolve('a/m'));
   const running = gather(client.stream(aRequest(), forever));
   await server.request(1);
-  providers.replace(new Map());
+  providers.replace({ settings: new Map() });
   await providers.close();
   await providers.close();
   expect((await running).end.type).toBe('aborted');

@@ -1,13 +1,9 @@
 /**
- * Which model a name means, and the one client of each provider. Providers are rows of settings, keyed by a name a person chose; their keys
- * stand in the environment and never in the settings. A change of the settings takes effect at the next resolve: clients of rows that changed
- * are closed once their last reply has ended, all others go on as they were.
- *
- *   { "local": { "format": "openai-chat", "baseUrl": "http://127.0.0.1:8080/v1", "models": ["qwen3"] } }
+ * Which model a name means, and the one client of each provider. Providers are rows (provider-rows.ts); their keys were given to Alcove or stand
+ * in the environment, in this order. A change of settings, keys or servers takes effect at the next resolve: clients of rows that changed are
+ * closed once their last reply has ended, all others go on as they were.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { parse, z } from '#protocol/schema.ts';
-import { effort, type Effort } from '#protocol/values/model.ts';
 import type { Failure, FailureCode } from '#protocol/values/outcome.ts';
 import type { Clock } from '../base/clock.ts';
 import { anthropicMessages } from './anthropic-messages.ts';
@@ -16,50 +12,14 @@ import type { ModelClient } from './model-stream.ts';
 import { offlineModel } from './offline.ts';
 import { openAiChat } from './openai-chat.ts';
 import { openAiResponses } from './openai-responses.ts';
+import { originOf, rowsOf, type FoundServer, type ProviderRow } from './provider-rows.ts';
+import { offlineName, offlineProvider, type ProviderSettings } from './provider-settings.ts';
 import type { WireOptions } from './wire-client.ts';
-
-const baseUrl = z.string().check(
-  z.maxLength(2000),
-  z.refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), {
-    error: 'expected an http:// or https:// address',
-  }),
-  z.refine((text) => !URL.canParse(text) || (new URL(text).username === '' && new URL(text).password === ''), {
-    error: 'must not hold a user or password; name a variable with keyEnv',
-  }),
-);
-
-const modelEntry = z.object({
-  id: z.string().check(z.regex(/^\S+$/, { error: 'expected a model id without spaces' }), z.maxLength(200)),
-  contextWindow: z.optional(z.int().check(z.positive({ error: 'expected a number of tokens' }))),
-  efforts: z.optional(z.array(effort)),
-  /** The most it may say in one reply; heeded by anthropic-messages, which demands a limit and else takes the model's own, and openai-responses. */
-  maxOutputTokens: z.optional(z.int().check(z.positive({ error: 'expected a number of tokens' }))),
-});
-
-const providerSettings = z.object({
-  format: z.enum(['anthropic-messages', 'openai-chat', 'openai-responses'], {
-    error: 'expected openai-chat, anthropic-messages or openai-responses',
-  }),
-  baseUrl,
-  /** Without it the provider needs no key. */
-  keyEnv: z.optional(
-    z.string().check(z.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: 'expected the name of a variable' })),
-  ),
-  /** What a picker offers; a model that is not listed can be named all the same. */
-  models: z.optional(z.array(z.union([modelEntry.shape.id, modelEntry]))),
-});
-export type ProviderSettings = z.infer<typeof providerSettings>;
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-export interface ParsedProviders {
-  providers: ReadonlyMap<string, ProviderSettings>;
-  /** A sentence for each row that was left out; the others are used. */
-  problems: string[];
-}
-
 export type Resolution =
-  | { type: 'resolved'; client: ModelClient; provider: string; model: string; contextWindow: number | null }
+  | { type: 'resolved'; client: ModelClient; row: ProviderRow | null; provider: string; model: string }
   | { type: 'unavailable'; failure: Failure };
 
 /** One adapter a wire format. Each loads its SDK when it is first asked. */
@@ -69,48 +29,23 @@ const adapters: Record<ProviderSettings['format'], (options: WireOptions) => Mod
   'openai-responses': openAiResponses,
 };
 
-export interface ListedModel {
-  /** `provider/model`. */
-  name: string;
-  provider: string;
-  model: string;
-  contextWindow: number | null;
-  /** The efforts it takes, where the settings say. */
-  efforts: Effort[] | null;
-  available: boolean;
-  /** Why it is not available. */
-  reason?: string;
+/** The keys that were given to Alcove. */
+export interface StoredKeys {
+  get(provider: string, origin: string): string | null;
 }
 
-/** The built-in provider that needs neither network nor key, and its one model. */
-export const offlineProvider = 'offline';
-export const offlineName = 'offline/demo';
-
-/** Reads the `providers` of the settings file. Never throws: one bad row does not take the others with it. */
-export function parseProviders(value: unknown): ParsedProviders {
-  const providers = new Map<string, ProviderSettings>();
-  const problems: string[] = [];
-  if (value === undefined) return { providers, problems };
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return { providers, problems: ['providers: expected an object of providers by name.'] };
-  }
-  for (const [name, row] of Object.entries(value)) {
-    try {
-      if (name === offlineProvider) throw new Error(`the name “${offlineProvider}” is reserved for the built-in demo`);
-      if (!/^[^/\s]{1,80}$/.test(name))
-        throw new Error('a name must be without spaces and slashes, 80 letters at most');
-      providers.set(name, parse(providerSettings, row, 'it'));
-    } catch (error) {
-      problems.push(`providers.${name} is left out: ${error instanceof Error ? error.message : String(error)}.`);
-    }
-  }
-  return { providers, problems };
+/** A key in force, and where it is from. */
+export interface KeyInForce {
+  readonly key: string;
+  readonly from: 'stored' | 'environment';
+  /** The variable, of one from the environment. */
+  readonly variable: string | null;
 }
 
 export interface ProvidersOptions {
   settings: ReadonlyMap<string, ProviderSettings>;
-  /** Where the keys are. */
   environment: Environment;
+  keys: StoredKeys;
   clock: Clock;
   /** Replaces the built-in demo: for tests. */
   offline?: ModelClient;
@@ -118,11 +53,14 @@ export interface ProvidersOptions {
 
 export class Providers {
   #settings: ReadonlyMap<string, ProviderSettings>;
+  #found: readonly FoundServer[] = [];
+  #rows: ReadonlyMap<string, ProviderRow>;
   readonly #environment: Environment;
+  readonly #keys: StoredKeys;
   readonly #clock: Clock;
   readonly #offline: ModelClient;
-  /** The client of each row as it is now. */
-  readonly #clients = new Map<string, SharedClient>();
+  /** The client of each row, with the row and the key it was made for. */
+  readonly #clients = new Map<string, { client: SharedClient; row: ProviderRow; key: string | null }>();
   /** Every client that may hold a connection: those of replaced rows too, until their last reply has ended. */
   readonly #open = new Set<SharedClient>();
   #closed = false;
@@ -130,8 +68,19 @@ export class Providers {
   constructor(options: ProvidersOptions) {
     this.#settings = options.settings;
     this.#environment = options.environment;
+    this.#keys = options.keys;
     this.#clock = options.clock;
     this.#offline = options.offline ?? offlineModel();
+    this.#rows = rowsOf(this.#settings, this.#found);
+  }
+
+  /** All there are, connected or not. */
+  get rows(): readonly ProviderRow[] {
+    return [...this.#rows.values()];
+  }
+
+  row(name: string): ProviderRow | null {
+    return this.#rows.get(name) ?? null;
   }
 
   /** Finds the model that `name` (`provider/model`) means. Makes no connection. Ask again for each step: settings may have changed. */
@@ -143,46 +92,49 @@ export class Providers {
     if (this.#closed) return unavailable('provider_unreachable', 'The daemon is closing.');
     if (provider === offlineProvider) {
       if (name !== offlineName) return unavailable('model_unknown', `The only offline model is ${offlineName}.`);
-      return { type: 'resolved', client: this.#offline, provider, model, contextWindow: null };
+      return { type: 'resolved', client: this.#offline, row: null, provider, model };
     }
-    const settings = this.#settings.get(provider);
-    if (settings === undefined) {
-      const known = [offlineProvider, ...this.#settings.keys()].join(', ');
+    const row = this.row(provider);
+    if (row === null) {
+      const known = [offlineProvider, ...this.#rows.keys()].join(', ');
       return unavailable('model_unknown', `No provider is called “${provider}”. There are: ${known}.`);
     }
-    const obstacle = this.#obstacle(provider, settings);
+    const obstacle = this.obstacle(row);
     if (obstacle !== null) return { type: 'unavailable', failure: obstacle };
-    const entry = entriesOf(settings).find((one) => one.id === model);
-    const client = this.#client(provider, settings);
-    return { type: 'resolved', client, provider, model, contextWindow: entry?.contextWindow ?? null };
+    return { type: 'resolved', client: this.#client(row), row, provider, model };
   }
 
-  /** What a picker offers, those that cannot be used now included, with the reason. */
-  list(): ListedModel[] {
-    const configured = [...this.#settings].flatMap(([provider, settings]) => {
-      const obstacle = this.#obstacle(provider, settings);
-      return entriesOf(settings).map((entry): ListedModel => ({
-        name: `${provider}/${entry.id}`,
-        provider,
-        model: entry.id,
-        contextWindow: entry.contextWindow ?? null,
-        efforts: entry.efforts ?? null,
-        available: obstacle === null,
-        ...(obstacle !== null && { reason: obstacle.message }),
-      }));
-    });
-    const facts = { contextWindow: null, efforts: null, available: true };
-    return [...configured, { name: offlineName, provider: offlineProvider, model: 'demo', ...facts }];
-  }
-
-  /** Takes new settings. Replies that run go on to their end, with the client they began with. */
-  replace(settings: ReadonlyMap<string, ProviderSettings>): void {
-    for (const [name, client] of this.#clients) {
-      if (isDeepStrictEqual(settings.get(name), this.#settings.get(name))) continue;
+  /** Takes what may have changed; keys are looked up anew in any case. Replies that run go on to their end, with the client they began with. */
+  replace(changed: { settings?: ReadonlyMap<string, ProviderSettings>; found?: readonly FoundServer[] } = {}): void {
+    this.#settings = changed.settings ?? this.#settings;
+    this.#found = changed.found ?? this.#found;
+    this.#rows = rowsOf(this.#settings, this.#found);
+    for (const [name, { client, row, key }] of this.#clients) {
+      const now = this.row(name);
+      const same = now !== null && isDeepStrictEqual(connectionOf(now), connectionOf(row));
+      if (same && (this.keyOf(now)?.key ?? null) === key) continue;
       this.#clients.delete(name);
       client.retire();
     }
-    this.#settings = settings;
+  }
+
+  /** The key that this provider is asked with: one that was given to Alcove, else the environment's. */
+  keyOf(row: ProviderRow): KeyInForce | null {
+    const stored = this.#keys.get(row.name, originOf(row.baseUrl));
+    if (stored !== null) return { key: stored, from: 'stored', variable: null };
+    for (const variable of row.keyVariables) {
+      const key = (this.#environment[variable] ?? '').trim();
+      if (key !== '') return { key, from: 'environment', variable };
+    }
+    return null;
+  }
+
+  /** Why this provider cannot be used now; null where nothing stands in the way. */
+  obstacle(row: ProviderRow): Failure | null {
+    if (!row.keyNeeded || this.keyOf(row) !== null) return null;
+    const variable = row.keyVariables[0] ?? '';
+    const message = `${row.label} needs a key: connect it in the app under Providers, or with "alcove login ${row.name}", or set ${variable} and start Alcove again.`;
+    return { code: 'unauthorized', message };
   }
 
   /** Closes every client, retired ones too; replies that run end as aborted. Idempotent. */
@@ -191,39 +143,34 @@ export class Providers {
     await Promise.all([this.#offline, ...this.#open].map((client) => client.close()));
   }
 
-  /** Why this provider cannot be used now; null where nothing stands in the way. */
-  #obstacle(provider: string, settings: ProviderSettings): Failure | null {
-    if (settings.keyEnv !== undefined && this.#key(settings) === null) {
-      const message = `${provider} needs a key: the environment variable ${settings.keyEnv} is not set. Set it and start the daemon again.`;
-      return { code: 'unauthorized', message };
-    }
-    return null;
-  }
-
-  #key(settings: ProviderSettings): string | null {
-    const key = settings.keyEnv === undefined ? '' : (this.#environment[settings.keyEnv] ?? '').trim();
-    return key === '' ? null : key;
-  }
-
-  #client(provider: string, settings: ProviderSettings): ModelClient {
-    const cached = this.#clients.get(provider);
-    if (cached !== undefined) return cached;
+  #client(row: ProviderRow): ModelClient {
+    const cached = this.#clients.get(row.name);
+    if (cached !== undefined) return cached.client;
+    const inForce = this.keyOf(row);
     const make = () =>
-      adapters[settings.format]({
-        provider,
-        baseUrl: settings.baseUrl.replace(/\/+$/, ''),
-        key: this.#key(settings),
-        keyName: settings.keyEnv ?? null,
+      adapters[row.format]({
+        provider: row.name,
+        baseUrl: row.baseUrl,
+        key: inForce?.key ?? null,
+        keyName: inForce?.variable ?? null,
         clock: this.#clock,
-        maxOutputTokens: (model) => entriesOf(settings).find((one) => one.id === model)?.maxOutputTokens ?? null,
+        maxOutputTokens: (model) => row.models.find((one) => one.id === model)?.maxOutputTokens ?? null,
       });
     const client = new SharedClient(make, (open) => {
       if (open) this.#open.add(client);
       else this.#open.delete(client);
     });
-    this.#clients.set(provider, client);
+    this.#clients.set(row.name, { client, row, key: inForce?.key ?? null });
     return client;
   }
+}
+
+/** What of a row a client depends on: other models on the same server are no reason for another connection. */
+function connectionOf({ format, baseUrl, models }: ProviderRow) {
+  const limits = models.flatMap(({ id, maxOutputTokens }) =>
+    maxOutputTokens === undefined ? [] : [{ id, maxOutputTokens }],
+  );
+  return { format, baseUrl, limits };
 }
 
 /**
@@ -281,10 +228,6 @@ class SharedClient implements ModelClient {
     this.#holds(false);
     await inner.close();
   }
-}
-
-function entriesOf(settings: ProviderSettings): z.infer<typeof modelEntry>[] {
-  return (settings.models ?? []).map((entry) => (typeof entry === 'string' ? { id: entry } : entry));
 }
 
 function unavailable(code: FailureCode, message: string): Resolution {

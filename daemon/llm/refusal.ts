@@ -25,7 +25,7 @@ export interface Verdict {
 /** The provider as messages name it, and the secrets that must not stand in them. */
 export interface Provider {
   name: string;
-  /** The environment variable that holds the key, to tell a person what to look at. */
+  /** The environment variable that the key came from, to tell a person what to look at; null where it was given to Alcove, or there is none. */
   keyName: string | null;
   key: string | null;
 }
@@ -52,6 +52,12 @@ export function redact(text: string, provider: Provider): string {
     clean = clean.replaceAll(provider.key, '[key]').replaceAll(encodeURIComponent(provider.key), '[key]');
   }
   return clean;
+}
+
+/** The provider's own words, in quotes; empty where it had none. */
+export function saidBy(error: unknown): string {
+  const { message } = wordsOf(error);
+  return message.trim() === '' ? '' : quote(message);
 }
 
 const maxDetail = 4000;
@@ -131,9 +137,11 @@ const contextFull = [
 function advice(code: FailureCode, provider: Provider, words: Words): string {
   switch (code) {
     case 'unauthorized':
-      return provider.keyName === null
-        ? 'It wants a key: name one with keyEnv in the settings of this provider.'
-        : `Look whether ${provider.keyName} holds a valid key that may use this model.`;
+      if (provider.keyName !== null)
+        return `Look whether ${provider.keyName} holds a valid key that may use this model.`;
+      return provider.key === null
+        ? 'It wants a key: connect it with one (alcove login), or name a variable with keyEnv in its settings.'
+        : 'Connect it again with a valid key that may use this model.';
     case 'model_unknown':
       return 'Choose another model, or look at baseUrl and models in the settings of this provider.';
     case 'context_full':

@@ -26,7 +26,7 @@ async function memory() {
     clock,
     open,
     results: await open(),
-    params: (fields: { path?: string } = {}) => ({ commandId: ids.uuid7() as CommandId, ...fields }),
+    params: (fields: { path?: string; key?: string } = {}) => ({ commandId: ids.uuid7() as CommandId, ...fields }),
     work: async () => ({ run: (runs += 1) }),
   };
 }
@@ -55,6 +55,17 @@ test('R2: the same id with other parameters is a conflict', async () => {
   expect(await codeOf(results.run(other, work))).toBe('conflict');
   await first;
   expect(await codeOf((await open()).run(other, work))).toBe('conflict');
+});
+
+test('of a key among the parameters nothing is kept, and no digest that it could be guessed from', async () => {
+  const { results, params, work, path } = await memory();
+  const command = params({ path: '/a', key: '1234' });
+  const { key: _, ...withoutKey } = command;
+  await results.run(command, work);
+  // The same command without the key is the same to the memory: so nothing of the key is in its digest.
+  expect(await results.run(withoutKey, work)).toEqual({ run: 1 });
+  await results.close();
+  expect(readFileSync(path, 'utf8')).not.toContain('1234');
 });
 
 test('R3: an unknown command older than a day is stale, and one more than a day ahead, too', async () => {

@@ -5,6 +5,7 @@
  *   R2  the same id with other parameters is a conflict
  *   R3  an id that is unknown and older than the memory is stale: whether it ran cannot be known
  *   R4  only what succeeded is remembered: a command that was refused has changed nothing and may be sent again
+ * Of a secret among the parameters nothing is kept, no digest either: a short one could be guessed from it. So R2 does not tell two keys apart.
  * A line torn by a crash is dropped at the next start, when the file is written anew without what is too old.
  */
 import { appendFile, readFile } from 'node:fs/promises';
@@ -51,7 +52,7 @@ export class CommandResults {
   /** Runs `work` unless the command is known. Rejects with a RequestError `conflict` or `stale`, or with what `work` throws. */
   run<T>(params: { readonly commandId: CommandId }, work: () => Promise<T>): Promise<T> {
     const { commandId } = params;
-    const digest = digestOf(params);
+    const digest = digestOf(withoutSecrets(params));
     const known = this.#known.get(commandId);
     if (known !== undefined) return known.digest === digest ? (known.result as Promise<T>) : Promise.reject(conflict());
     const age = this.#clock.now() - timeOfId(commandId);
@@ -108,6 +109,11 @@ export class CommandResults {
   #counts(id: CommandId, at: number): boolean {
     return Math.max(at, timeOfId(id)) > this.#clock.now() - commandMemoryMs;
   }
+}
+
+/** `key`: of a provider (provider.connect). */
+function withoutSecrets(params: object): object {
+  return Object.fromEntries(Object.entries(params).filter(([name]) => name !== 'key'));
 }
 
 function parseLine(text: string): Line[] {

@@ -50,7 +50,7 @@ export const rooms: readonly Room[] = [
   // Where everything is put together: the daemon, and one run without it.
   {
     name: 'daemon/daemon.ts',
-    files: /^daemon\/(daemon|one-shot)\.ts$/,
+    files: /^daemon\/(daemon|one-shot|model-access)\.ts$/,
     imports: [...workspace, 'daemon/workspace', 'daemon/server'],
     node: true,
   },

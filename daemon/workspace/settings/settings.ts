@@ -1,15 +1,18 @@
 /**
  * `settings.json` under the home: what a person writes by hand. Read at the start and whenever it has changed; a file that does not fit leaves the
- * last good settings in force and says what is wrong.
+ * last good settings in force and says what is wrong. Alcove itself writes one thing into it, the model that was chosen, and keeps all else.
  *
  *   { "providers": { "NAME": { "format": "openai-chat", "baseUrl": "https://…/v1", "keyEnv": "NAME_API_KEY", "models": ["…"] } },
  *     "model": "NAME/model", "durability": "kernel" }
  */
-import { readFile, stat } from 'node:fs/promises';
+import { readFile, realpath, stat } from 'node:fs/promises';
+import { RequestError } from '#protocol/errors.ts';
 import { misfit, z } from '#protocol/schema.ts';
 import { modelName } from '#protocol/values/model.ts';
 import { messageOf, systemCode } from '../../base/errors.ts';
-import { parseProviders, type ProviderSettings } from '../../llm/providers.ts';
+import { writeFileAtomically } from '../../base/files.ts';
+import { SerialQueue } from '../../base/serial.ts';
+import { parseProviders, type ProviderSettings } from '../../llm/provider-settings.ts';
 
 const document = z.looseObject({
   /** The model that new sessions take. */
@@ -32,6 +35,7 @@ export class SettingsFile {
   #value: Settings = none;
   #problems: string[] = [];
   #seen = '';
+  readonly #writes = new SerialQueue();
 
   constructor(path: string) {
     this.#path = path;
@@ -56,6 +60,30 @@ export class SettingsFile {
     return true;
   }
 
+  /** Writes the model that new sessions take, and leaves everything else as it is. Rejects where the file cannot be understood: then nothing is written. */
+  choose(model: string): Promise<void> {
+    return this.#writes.run(async () => {
+      const text = await textOf(this.#path);
+      let value: unknown = {};
+      try {
+        if (text !== null && text.trim() !== '') value = JSON.parse(text);
+      } catch (error) {
+        throw new RequestError(
+          'conflict',
+          `${this.#path} is not valid JSON (${messageOf(error)}), so the model was not written into it. Mend the file, then choose again.`,
+        );
+      }
+      if (typeof value !== 'object' || value === null || Array.isArray(value))
+        throw new RequestError(
+          'conflict',
+          `${this.#path} holds no JSON object, so the model was not written into it. Mend the file, then choose again.`,
+        );
+      // A file that people keep elsewhere stays where it is, and their link to it too.
+      const target = text === null ? this.#path : await realpath(this.#path);
+      await writeFileAtomically(target, `${JSON.stringify({ ...value, model }, null, indentOf(text ?? ''))}\n`);
+    });
+  }
+
   async #read(): Promise<void> {
     let value: unknown;
     try {
@@ -78,4 +106,18 @@ export class SettingsFile {
     this.#value = { providers, model: model ?? null, durability: durability ?? 'kernel' };
     this.#problems = problems.map((one) => `${this.#path}: ${one}`);
   }
+}
+
+async function textOf(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+/** As the person writes it. */
+function indentOf(text: string): string {
+  return /^[{[]\r?\n([ \t]+)/.exec(text.trimStart())?.[1] ?? '  ';
 }

@@ -1,0 +1,14 @@
+/** Handlers of the provider.* commands. */
+import type { CommandName, Params, Result } from '#protocol/command.ts';
+import type { Connections } from './connections.ts';
+
+type Handled = Extract<CommandName, `provider.${string}`>;
+export type ProviderHandlers = { readonly [Name in Handled]: (params: Params<Name>) => Promise<Result<Name>> };
+
+export function providerHandlers(connections: Connections): ProviderHandlers {
+  return {
+    'provider.list': async () => ({ providers: await connections.list() }),
+    'provider.connect': ({ provider, key, untried }) => connections.connect(provider, key, untried ?? false),
+    'provider.disconnect': async ({ provider }) => ({ provider: await connections.disconnect(provider) }),
+  };
+}

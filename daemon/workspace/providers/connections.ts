@@ -1,0 +1,131 @@
+/**
+ * Who can be asked: the providers with where their keys come from, and the way a key gets in and out. A key is tried before it is kept; what a
+ * provider refused is never kept, and what it answered is told in its own words. No answer of this holds a key.
+ */
+import type { Result } from '#protocol/command.ts';
+import { RequestError } from '#protocol/errors.ts';
+import type { Provider } from '#protocol/commands/provider.ts';
+import { nearest } from '#protocol/values/nearest.ts';
+import type { Credentials } from '../../llm/credentials.ts';
+import { tryKey } from '../../llm/key-trial.ts';
+import type { ListedModels } from '../../llm/listed-models.ts';
+import { originOf, type FoundServer, type ProviderRow } from '../../llm/provider-rows.ts';
+import type { Providers } from '../../llm/providers.ts';
+
+export interface ConnectionsNeeds {
+  providers: Providers;
+  credentials: Credentials;
+  listed: ListedModels;
+  local: { look(): Promise<readonly FoundServer[]>; readonly found: readonly FoundServer[] };
+  /** How many models of each provider are offered now; looks at settings and servers first. */
+  models(): Promise<ReadonlyMap<string, number>>;
+  /** From now on this must not stand in any log. */
+  secret(key: string): void;
+  /** Providers or models have changed. */
+  changed(): void;
+}
+
+export class Connections {
+  readonly #needs: ConnectionsNeeds;
+
+  constructor(needs: ConnectionsNeeds) {
+    this.#needs = needs;
+  }
+
+  async list(): Promise<Provider[]> {
+    const counts = await this.#needs.models();
+    return this.#needs.providers.rows
+      .filter((row) => row.origin !== 'found' || this.#answers(row))
+      .map((row) => this.#shown(row, counts));
+  }
+
+  /** Tries the key with the provider and keeps it where it was accepted; a blank one tries what is in force. */
+  async connect(name: string, written: string, untried: boolean): Promise<Result<'provider.connect'>> {
+    const { providers, credentials, listed } = this.#needs;
+    await this.#needs.models();
+    const row = this.#row(name);
+    const origin = originOf(row.baseUrl);
+    const given = written.trim();
+    if (given !== '' && !/^[\x21-\x7e]+$/.test(given))
+      throw new RequestError(
+        'invalid_params',
+        'This is no key: a key has no spaces and only plain letters, digits and signs.',
+      );
+    const inForce = providers.keyOf(row);
+    const key = given === '' ? (inForce?.key ?? null) : given;
+    if (key === null && row.keyNeeded)
+      throw new RequestError(
+        'invalid_params',
+        `There is no key of ${row.label} yet. Paste one${row.keysPage === null ? '' : `; they are made at ${row.keysPage}`}.`,
+      );
+    if (key !== null) this.#needs.secret(key);
+    const trial = await tryKey(row, key);
+    const keep = given !== '' && (trial.answer === 'accepted' || (trial.answer === 'unreachable' && untried));
+    if (keep) await credentials.set(name, origin, given);
+    if (trial.models !== null && trial.models.length > 0) await listed.keep(name, origin, trial.models);
+    if (keep || trial.models !== null) this.#changed();
+    const kept = keep && trial.answer !== 'accepted' ? ' It is kept untried.' : '';
+    return {
+      answer: trial.answer,
+      stored: credentials.get(name, origin) !== null,
+      message: `${trial.message}${kept}`,
+      provider: this.#shown(this.#row(name), await this.#needs.models()),
+    };
+  }
+
+  /** Deletes the key that was given to Alcove. */
+  async disconnect(name: string): Promise<Provider> {
+    await this.#needs.credentials.remove(name);
+    this.#changed();
+    const counts = await this.#needs.models();
+    return this.#shown(this.#row(name), counts);
+  }
+
+  #changed(): void {
+    this.#needs.providers.replace();
+    this.#needs.changed();
+  }
+
+  #row(name: string): ProviderRow {
+    const { providers } = this.#needs;
+    const row = providers.row(name);
+    if (row !== null) return row;
+    const near = nearest(
+      name,
+      providers.rows.map((one) => one.name),
+    );
+    const hint = near === null ? '' : ` Did you mean “${near}”?`;
+    throw new RequestError(
+      'not_found',
+      `No provider is called “${name}”.${hint} Others are made in the settings file.`,
+    );
+  }
+
+  #answers(row: ProviderRow): boolean {
+    return this.#needs.local.found.some(({ name }) => name === row.name);
+  }
+
+  #shown(row: ProviderRow, counts: ReadonlyMap<string, number>): Provider {
+    const { providers } = this.#needs;
+    const obstacle = providers.obstacle(row);
+    const inForce = providers.keyOf(row);
+    const away = row.origin === 'found' && !this.#answers(row);
+    return {
+      name: row.name,
+      label: row.label,
+      baseUrl: row.baseUrl,
+      origin: row.origin,
+      key: {
+        needed: row.keyNeeded,
+        from: inForce?.from ?? null,
+        variable: inForce?.variable ?? row.keyVariables[0] ?? null,
+        page: row.keysPage,
+      },
+      connected: obstacle === null && !away,
+      reason: away
+        ? `${row.label} does not answer at ${row.baseUrl}. Start it, then look again.`
+        : (obstacle?.message ?? null),
+      models: counts.get(row.name) ?? 0,
+    };
+  }
+}
