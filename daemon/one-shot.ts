@@ -5,9 +5,10 @@
 import { readFile, stat } from 'node:fs/promises';
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { RequestError } from '#protocol/errors.ts';
 import type { Draft } from '#protocol/event.ts';
 import type { CommandId } from '#protocol/values/ids.ts';
-import type { Mode } from '#protocol/values/model.ts';
+import type { Effort, Mode } from '#protocol/values/model.ts';
 import type { Project } from '#protocol/values/project.ts';
 import { LOG_VERSION } from '#protocol/version.ts';
 import { Agent } from './agent/agent.ts';
@@ -17,6 +18,8 @@ import { systemClock } from './base/clock.ts';
 import { homePaths, makeOwnerOnlyFolder } from './base/files.ts';
 import { newId, SystemIds } from './base/ids.ts';
 import { Scope } from './base/scope.ts';
+import { effortWords } from './llm/efforts.ts';
+import { offlineName } from './llm/provider-settings.ts';
 import { openModelAccess } from './model-access.ts';
 import { placeInHome, placeOfFile } from './session/place.ts';
 import { recover } from './session/recovery.ts';
@@ -24,6 +27,7 @@ import { Session, type SessionOptions } from './session/session.ts';
 import { FileQueue } from './tools/file-queue.ts';
 import { scrubEnvironment } from './tools/process-environment.ts';
 import { builtInTools } from './tools/registry.ts';
+import type { Models } from './workspace/models/models.ts';
 
 export interface OneShotOptions {
   home: string;
@@ -32,6 +36,7 @@ export interface OneShotOptions {
   /** Null: a new session in the home. */
   sessionFile: string | null;
   model: string | null;
+  effort: Effort | null;
   mode: Mode | null;
   /** What a call is denied with that would need an approval; null where somebody can answer. */
   unattended: ((caution: boolean) => string) | null;
@@ -40,6 +45,8 @@ export interface OneShotOptions {
 
 export interface OneShot {
   readonly agent: Agent;
+  /** What a person should know before it begins, a sentence each. */
+  readonly notes: readonly string[];
   newCommandId(): CommandId;
   /** Ends the run in order. */
   close(): Promise<void>;
@@ -62,9 +69,9 @@ export async function openOneShot(options: OneShotOptions): Promise<OneShot> {
       fault: options.fault,
     };
     const folder = realpathSync(options.folder);
-    const session = await openSession(options, sessionOptions, {
+    const notes = options.model === null ? [] : await doubts(models, options.model);
+    const session = await openSession(options, sessionOptions, models, {
       folder,
-      model: options.model ?? models.default,
       mode: options.mode ?? 'ask',
       ids,
     });
@@ -86,7 +93,7 @@ export async function openOneShot(options: OneShotOptions): Promise<OneShot> {
         fault: options.fault,
       }),
     );
-    return { agent, newCommandId: () => ids.uuid7() as CommandId, close: () => scope.close() };
+    return { agent, notes, newCommandId: () => ids.uuid7() as CommandId, close: () => scope.close() };
   } catch (error) {
     await scope.close();
     throw error;
@@ -95,23 +102,49 @@ export async function openOneShot(options: OneShotOptions): Promise<OneShot> {
 
 interface Wanted {
   folder: string;
-  model: string;
   mode: Mode;
   ids: SystemIds;
 }
 
-async function openSession(options: OneShotOptions, sessionOptions: SessionOptions, wanted: Wanted): Promise<Session> {
+/** A model that nobody knows may be new; one that is written wrong should be said to be. */
+async function doubts(models: Models, name: string): Promise<string[]> {
+  if (name === offlineName) return [];
+  const { known, nearest } = await models.meant(name);
+  if (known) return [];
+  const meant = nearest === null ? '' : ` did you mean ${nearest}?`;
+  return [`No known model of this name${meant === '' ? '.' : `;${meant}`} Trying it all the same.`];
+}
+
+/** Refuses an effort that is named for a model that does not take it (PR7). */
+async function requireEffort(models: Models, model: string, effort: Effort | null): Promise<void> {
+  if (effort === null) return;
+  const takes = await models.effortsOf(model);
+  if (takes === null || takes.includes(effort)) return;
+  const instead = takes.length === 0 ? 'It takes none.' : `It takes ${effortWords(takes)}.`;
+  throw new RequestError('invalid_params', `${model} does not take the effort “${effort}”. ${instead}`);
+}
+
+async function openSession(
+  options: OneShotOptions,
+  sessionOptions: SessionOptions,
+  models: Models,
+  wanted: Wanted,
+): Promise<Session> {
   const home = homePaths(options.home);
   const sessionId = newId('ses', wanted.ids);
   const place = options.sessionFile === null ? placeInHome(home, sessionId) : placeOfFile(options.sessionFile);
   if (options.sessionFile === null) await makeAgentFolders(home);
   else await makeOwnerOnlyFolder(dirname(place.log));
-  if ((await stat(place.log).catch(() => null)) !== null) return continueSession(options, place, sessionOptions);
+  if ((await stat(place.log).catch(() => null)) !== null)
+    return continueSession(options, place, sessionOptions, models);
+  const model = await models.choice(options.model, null);
+  const { effort } = options;
+  await requireEffort(models, model, effort);
   const session = await Session.create(place, sessionOptions);
   const project = await projectOf(options.home, wanted);
   const events: Draft[] = [
     { type: 'session.created', logVersion: LOG_VERSION, sessionId, project, folder: wanted.folder },
-    { type: 'session.configured', model: wanted.model, mode: wanted.mode },
+    { type: 'session.configured', model, mode: wanted.mode, ...(effort === null ? {} : { effort }) },
   ];
   await session.append(events);
   return session;
@@ -122,15 +155,26 @@ async function continueSession(
   options: OneShotOptions,
   place: Session['place'],
   sessionOptions: SessionOptions,
+  models: Models,
 ): Promise<Session> {
   const session = await Session.open(place, sessionOptions);
   const mark = session.conversation.session?.sessionId;
   await recover(session, mark === undefined ? 0 : await endOrphans(place.processes, mark));
   const { settings } = session.conversation;
-  const model = options.model !== null && options.model !== settings.model ? { model: options.model } : {};
-  const mode = options.mode !== null && options.mode !== settings.mode ? { mode: options.mode } : {};
-  if ('model' in model || 'mode' in mode) await session.append([{ type: 'session.configured', ...model, ...mode }]);
-  return session;
+  try {
+    const model = await models.choice(options.model, settings.model);
+    await requireEffort(models, model, options.effort);
+    const changed = {
+      ...(model !== settings.model && { model }),
+      ...(options.effort !== null && options.effort !== settings.effort && { effort: options.effort }),
+      ...(options.mode !== null && options.mode !== settings.mode && { mode: options.mode }),
+    };
+    if (Object.keys(changed).length > 0) await session.append([{ type: 'session.configured', ...changed }]);
+    return session;
+  } catch (error) {
+    await session.close();
+    throw error;
+  }
 }
 
 /** The home's own project of this folder, where it has one: only read, since the daemon may own the file. */

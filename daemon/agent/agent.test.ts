@@ -622,6 +622,39 @@ describe('a provider that fails', () => {
     const reply = other.requests[0]?.items.find((item) => item.type === 'reply');
     expect(reply).toMatchObject({ provider: 'scripted', model: 'demo' });
   });
+
+  test('PR7 an effort that the model does not take is sent as the nearest it takes, and said once', async () => {
+    const made = await agentOn([calls('look'), says('done')], {
+      tools: [fakeTool('look')],
+      facts: { efforts: ['low', 'high'] },
+    });
+    await made.agent.configure({ effort: 'xhigh' }, made.ids.mark());
+    await made.submit('go');
+    const after = await made.until(ended());
+    expect(made.model.requests.map(({ effort }) => effort)).toEqual(['high', 'high']);
+    expect(after.turns[0]?.steps.map(({ effort }) => effort)).toEqual(['high', 'high']);
+    expect(after.warnings.map(({ message }) => message)).toEqual([
+      'scripted/demo does not take the effort “xhigh” but low or high; it is asked with “high”.',
+    ]);
+  });
+
+  test('a model that takes no effort is sent none', async () => {
+    const made = await agentOn([says('done')], { facts: { efforts: [] } });
+    await made.agent.configure({ effort: 'low' }, made.ids.mark());
+    await made.submit('go');
+    await made.until(ended());
+    expect(made.model.requests).toMatchObject([{ effort: null }]);
+  });
+
+  test('a reply says what it cost, by the prices of its model', async () => {
+    const usage = { input: 1_000_000, output: 1000, cacheRead: null, cacheWrite: null, reasoning: null };
+    const price = { input: 2, output: 10, cacheRead: null, cacheWrite: null };
+    const made = await agentOn([[{ type: 'usage', usage }, ...says('hi')]], { facts: { price } });
+    await made.submit('go');
+    await made.until(ended());
+    const replied = (await eventsOf(made)).find((event) => event.type === 'step.replied');
+    expect(replied).toMatchObject({ cost: 2.01 });
+  });
 });
 
 describe('calls', () => {

@@ -10,10 +10,9 @@ import type { InputTarget } from '#protocol/events/input.ts';
 import type { InputPart } from '#protocol/values/content.ts';
 import type { InputId } from '#protocol/values/ids.ts';
 import type { Effort, Mode } from '#protocol/values/model.ts';
-import type { Failure } from '#protocol/values/outcome.ts';
 import type { Clock } from '../base/clock.ts';
 import { maxInlineFieldBytes } from '../base/limits.ts';
-import type { ModelClient } from '../llm/model-stream.ts';
+import type { ResolveModel } from '../llm/resolved-model.ts';
 import type { Session } from '../session/session.ts';
 import { toolsFor } from '../tools/registry.ts';
 import type { ProcessLedger, Tool } from '../tools/tool.ts';
@@ -45,9 +44,7 @@ export interface AgentOptions {
   /** Folders no tool may touch. */
   forbidden: readonly string[];
   readonly defaultModel: () => string;
-  readonly resolveModel: (
-    name: string,
-  ) => Promise<{ client: ModelClient; model: string; contextWindow: number | null } | { failure: Failure }>;
+  readonly resolveModel: ResolveModel;
   readonly rules: () => readonly Allowed[];
   /** Called with the grant when a person answers "always". */
   readonly makeRule: (allowed: Allowed) => Promise<void>;

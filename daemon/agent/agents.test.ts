@@ -45,7 +45,8 @@ async function agentsIn(home: HomePaths, script: Script = () => says('ok'), more
     forbidden: [home.home],
     defaultModel: () => 'scripted/demo',
     rowFacts,
-    resolveModel: () => Promise.resolve({ client: model, model: 'demo', contextWindow: null }),
+    resolveModel: () =>
+      Promise.resolve({ client: model, model: 'demo', contextWindow: null, efforts: null, price: null }),
     rules: () => [],
     makeRule: () => Promise.resolve(),
     seenProject: () => Promise.resolve(),
@@ -63,6 +64,7 @@ async function agentsIn(home: HomePaths, script: Script = () => says('ok'), more
     project,
     folder: '/nowhere',
     model: 'scripted/demo',
+    effort: null,
     mode: 'ask' as const,
     input: text === null ? null : [{ type: 'text' as const, text }],
   });

@@ -11,15 +11,14 @@ import type { CommandMark, Draft, SessionEvent } from '#protocol/event.ts';
 import type { BlobRef } from '#protocol/values/blob.ts';
 import type { InputPart } from '#protocol/values/content.ts';
 import type { ProjectId, SessionId } from '#protocol/values/ids.ts';
-import type { Mode } from '#protocol/values/model.ts';
-import type { Failure } from '#protocol/values/outcome.ts';
+import type { Effort, Mode } from '#protocol/values/model.ts';
 import type { Project } from '#protocol/values/project.ts';
 import { LOG_VERSION } from '#protocol/version.ts';
 import type { Clock } from '../base/clock.ts';
 import { makeOwnerOnlyFolder, type HomePaths } from '../base/files.ts';
 import { foreignLookMs, idleSessionMs } from '../base/limits.ts';
 import { acquireLock } from '../base/lock.ts';
-import type { ModelClient } from '../llm/model-stream.ts';
+import type { ResolveModel } from '../llm/resolved-model.ts';
 import type { Catalog } from '../session/catalog.ts';
 import { forkSession } from '../session/fork.ts';
 import { History } from '../session/history.ts';
@@ -46,9 +45,7 @@ export interface AgentsOptions {
   forbidden: readonly string[];
   readonly defaultModel: () => string;
   rowFacts: RowFacts;
-  readonly resolveModel: (
-    name: string,
-  ) => Promise<{ client: ModelClient; model: string; contextWindow: number | null } | { failure: Failure }>;
+  readonly resolveModel: ResolveModel;
   readonly rules: (projectId: ProjectId | null) => readonly Allowed[];
   readonly makeRule: (projectId: ProjectId | null, allowed: Allowed) => Promise<void>;
   /** A session of this project was found in the home: one that a run in a terminal made may be of a project that is not known yet. */
@@ -63,6 +60,7 @@ export interface NewSession {
   project: Project;
   folder: string;
   model: string;
+  effort: Effort | null;
   mode: Mode;
   input: InputPart[] | null;
 }
@@ -146,7 +144,7 @@ export class Agents {
   }
 
   async #begin(request: NewSession, command: CommandMark): Promise<Session> {
-    const { project, folder, model, mode, input, sessionId } = request;
+    const { project, folder, model, effort, mode, input, sessionId } = request;
     const place = placeInHome(this.#options.home, sessionId);
     const session = await Session.create(place, this.#sessionOptions());
     try {
@@ -156,7 +154,7 @@ export class Agents {
         parts === null ? [] : [{ type: 'input.queued', inputId: command.id, target, parts, origin: 'person' }];
       await session.append([
         { type: 'session.created', command, logVersion: LOG_VERSION, sessionId, project, folder },
-        { type: 'session.configured', model, mode },
+        { type: 'session.configured', model, mode, ...(effort === null ? {} : { effort }) },
         ...first,
       ]);
       return session;

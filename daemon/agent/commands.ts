@@ -3,8 +3,10 @@ import type { CommandName, Params, Result } from '#protocol/command.ts';
 import { RequestError } from '#protocol/errors.ts';
 import type { CommandMark } from '#protocol/event.ts';
 import type { CommandId, ProjectId, SessionId } from '#protocol/values/ids.ts';
+import type { Effort } from '#protocol/values/model.ts';
 import type { Project } from '#protocol/values/project.ts';
 import { digestOf } from '../base/digest.ts';
+import { effortWords } from '../llm/efforts.ts';
 import type { Catalog } from '../session/catalog.ts';
 import type { Agent } from './agent.ts';
 import type { Agents } from './agents.ts';
@@ -23,7 +25,10 @@ export interface SessionCommandPorts {
   readonly project: (projectId: ProjectId) => Project;
   /** Projects that were removed: their sessions are not listed. */
   readonly hiddenProjects: () => readonly ProjectId[];
-  readonly defaultModel: () => string;
+  /** The model that a new session takes: the one that is named for it, else what environment, settings and connected providers say. */
+  readonly chooseModel: (named: string | null) => Promise<string>;
+  /** The efforts that a model takes; null: unknown, so any may be tried. */
+  readonly effortsOf: (model: string) => Promise<readonly Effort[] | null>;
 }
 
 /** Rows of a page of the list where the client names no number. */
@@ -34,7 +39,8 @@ export function sessionHandlers({
   catalog,
   project,
   hiddenProjects,
-  defaultModel,
+  chooseModel,
+  effortsOf,
 }: SessionCommandPorts): SessionHandlers {
   /** Runs a command on a session's agent, marked with its id and the digest of its parameters. */
   const on = async (
@@ -44,6 +50,14 @@ export function sessionHandlers({
     const agent = await agents.agent(params.sessionId);
     return { seq: await act(agent, { id: params.commandId, digest: digestOf(params) }) };
   };
+  /** Refuses an effort that is named for a model that does not take it (PR7). */
+  const requireEffort = async (model: string, effort: Effort | null | undefined) => {
+    if (effort == null) return;
+    const takes = await effortsOf(model);
+    if (takes === null || takes.includes(effort)) return;
+    const instead = takes.length === 0 ? 'It takes none.' : `It takes ${effortWords(takes)}.`;
+    throw new RequestError('invalid_params', `${model} does not take the effort “${effort}”. ${instead}`);
+  };
   return {
     'session.list': async ({ projectId, limit, after }) => {
       await agents.lookAround();
@@ -52,11 +66,14 @@ export function sessionHandlers({
     'session.create': async (params) => {
       const { sessionId, model, mode, input, commandId } = params;
       const chosen = project(params.projectId);
+      const taken = await chooseModel(model ?? null);
+      await requireEffort(taken, params.effort);
       const request = {
         sessionId,
         project: chosen,
         folder: chosen.path,
-        model: model ?? defaultModel(),
+        model: taken,
+        effort: params.effort ?? null,
         mode: mode ?? ('ask' as const),
         input: input ?? null,
       };
@@ -76,7 +93,15 @@ export function sessionHandlers({
     'session.pause': (params) => on(params, (agent, mark) => agent.pause(mark)),
     'session.resume': (params) => on(params, (agent, mark) => agent.resume(mark)),
     'session.abort': (params) => on(params, (agent, mark) => agent.abort(mark)),
-    'session.configure': (params) => on(params, (agent, mark) => agent.configure(params, mark)),
+    'session.configure': (params) =>
+      on(params, async (agent, mark) => {
+        const { settings, commands } = agent.conversation;
+        // A repeat gets its first answer, whatever has changed since.
+        if (!commands.some(({ id }) => id === mark.id)) {
+          await requireEffort(params.model ?? settings.model ?? (await chooseModel(null)), params.effort);
+        }
+        return agent.configure(params, mark);
+      }),
     'session.rename': (params) => on(params, (agent, mark) => agent.rename(params.title.trim(), mark)),
     'approval.answer': (params, caller) => {
       if (params.decision === 'deny' && params.scope !== 'once') {

@@ -6,7 +6,13 @@ import { LogBuilder } from '#protocol/testing/log-builder.ts';
 import type { ApprovalId, CommandId } from '#protocol/values/ids.ts';
 import { decideAnswer, decideConfigure, decideNext, repeated, type NextOptions } from './decide.ts';
 
-const options: NextOptions = { defaultModel: 'scripted/default', pausing: false, woken: false, maxSteps: 10 };
+const options: NextOptions = {
+  defaultModel: 'scripted/default',
+  efforts: null,
+  pausing: false,
+  woken: false,
+  maxSteps: 10,
+};
 const command = { id: '019b0000-0000-7000-8000-000000000001' as CommandId, digest: 'd' };
 
 const display = { title: 'Run', kind: 'command' as const };
@@ -125,6 +131,36 @@ describe('what the driver does next', () => {
     expect(after.active?.step).toMatchObject({ model: 'scripted/demo', effort: null, mode: 'ask' });
     const bare = { ...log.conversation, settings: { model: null, effort: 'low' as const, mode: 'auto' as const } };
     expect(decided(bare).after.active?.step).toMatchObject({ model: 'scripted/default', effort: 'low', mode: 'auto' });
+  });
+
+  test('an effort that the model does not take is brought into its range, and that is said once (PR7)', () => {
+    const log = stepDone();
+    const model = 'other/model';
+    const settings = { ...log.conversation.settings, model, effort: 'xhigh' as const };
+    const efforts = { model, takes: ['low', 'high'] as const };
+    const first = decided({ ...log.conversation, settings }, { efforts });
+    expect(first.kinds).toEqual(['warning.raised', 'step.started']);
+    expect(first.after.active?.step).toMatchObject({ model, effort: 'high' });
+    expect(first.after.warnings.at(-1)?.message).toBe(
+      'other/model does not take the effort “xhigh” but low or high; it is asked with “high”.',
+    );
+    const { active } = first.after;
+    if (active?.step == null) throw new Error('no step was opened');
+    const done = {
+      ...active,
+      step: null,
+      steps: [
+        ...active.steps,
+        { ...active.step, calls: log.conversation.active!.steps[0]!.calls, outcome: 'completed' as const },
+      ],
+    };
+    expect(decided({ ...first.after, active: done }, { efforts }).kinds).toEqual(['step.started']);
+    expect(
+      decided({ ...log.conversation, settings }, { efforts: { model, takes: [] } }).after.active?.step?.effort,
+    ).toBeNull();
+    // What was looked up for another model says nothing of this one.
+    const late = decided({ ...log.conversation, settings }, { efforts: { model: 'scripted/demo', takes: [] } });
+    expect(late).toMatchObject({ kinds: ['step.started'], after: { active: { step: { effort: 'xhigh' } } } });
   });
 
   test('the step limit says what it is and that all is kept', () => {

@@ -16,6 +16,7 @@ import { timeOfId, type ApprovalId, type InputId, type StepId, type TurnId } fro
 import type { JsonObject } from '#protocol/values/json.ts';
 import type { Effort, Mode } from '#protocol/values/model.ts';
 import type { Failure } from '#protocol/values/outcome.ts';
+import { effortWords, nearestEffort } from '../llm/efforts.ts';
 
 /** The seq of the first answer where the command is a repeat, null where it is new. Throws `conflict` or `stale`. */
 export function repeated(conversation: Conversation, command: CommandMark, now: number): number | null {
@@ -102,6 +103,8 @@ export type Next =
 export interface NextOptions {
   /** The model that a step takes where the session has none set. */
   defaultModel: string;
+  /** The efforts that a model takes, as they were looked up before the decision; null: not looked up, or unknown. */
+  efforts: { model: string; takes: readonly Effort[] | null } | null;
   pausing: boolean;
   /** True once after a wake: input that waits behind an aborted, failed or interrupted turn is taken up only then. */
   woken: boolean;
@@ -167,18 +170,34 @@ function openStep(
   const stepId = `stp_${conversation.counts.steps + 1}` as StepId;
   const { settings } = conversation;
   const inputIds = claimable(conversation.inbox, first).map((one) => one.inputId);
+  const model = settings.model ?? options.defaultModel;
+  // A model that was chosen between the look and the decision is taken as it is; the driver looks again before it asks.
+  const takes = options.efforts?.model === model ? options.efforts.takes : null;
+  const effort = nearestEffort(settings.effort, takes);
   const events: Draft[] = [
-    {
-      type: 'step.started',
-      turnId,
-      stepId,
-      model: settings.model ?? options.defaultModel,
-      effort: settings.effort,
-      mode: settings.mode,
-    },
+    ...effortNotice(conversation, model, effort, takes),
+    { type: 'step.started', turnId, stepId, model, effort, mode: settings.mode },
   ];
   if (inputIds.length > 0) events.push({ type: 'input.claimed', stepId, inputIds });
   return { events, next: { do: 'step', turnId, stepId } };
+}
+
+/** Says once, not at each step, that the model takes another effort than the session is set to (PR7). */
+function effortNotice(
+  conversation: Conversation,
+  model: string,
+  effort: Effort | null,
+  takes: readonly Effort[] | null,
+): Draft[] {
+  const wanted = conversation.settings.effort;
+  if (wanted === effort || wanted === null || takes === null) return [];
+  const last = conversation.active?.steps.at(-1) ?? conversation.turns.at(-1)?.steps.at(-1);
+  if (last?.model === model && last.effort === effort) return [];
+  const message =
+    effort === null
+      ? `${model} takes no effort, so “${wanted}” is not sent to it.`
+      : `${model} does not take the effort “${wanted}” but ${effortWords(takes)}; it is asked with “${effort}”.`;
+  return [{ type: 'warning.raised', code: 'other', message }];
 }
 
 export interface Answer {

@@ -12,12 +12,13 @@ import type { Failure } from '#protocol/values/outcome.ts';
 import type { Usage } from '#protocol/values/usage.ts';
 import { messageOf, systemCode } from '../base/errors.ts';
 import { maxStepsPerTurn } from '../base/limits.ts';
+import { nearestEffort } from '../llm/efforts.ts';
 import type { ModelRequest } from '../llm/item.ts';
-import type { ModelClient } from '../llm/model-stream.ts';
+import type { ResolveModel } from '../llm/resolved-model.ts';
 import { closeOpenWork } from '../session/closing.ts';
 import type { Session } from '../session/session.ts';
 import { runCalls, type CallPorts } from './calls.ts';
-import { decideNext, type Next } from './decide.ts';
+import { decideNext, type Next, type NextOptions } from './decide.ts';
 import { next, type DriverSignal, type DriverState } from './driver-state.ts';
 import { runStep } from './step.ts';
 
@@ -25,9 +26,7 @@ export interface DriverPorts {
   session: Session;
   defaultModel(): string;
   /** The model of a step, or why it cannot be had. */
-  resolveModel(
-    name: string,
-  ): Promise<{ client: ModelClient; model: string; contextWindow: number | null } | { failure: Failure }>;
+  readonly resolveModel: ResolveModel;
   /** The whole request for the open step; the conversation's history is whole. */
   buildRequest(conversation: Conversation, model: string): Promise<ModelRequest>;
   callPorts: CallPorts;
@@ -164,6 +163,7 @@ export class Driver {
   }
 
   async #next(signal: AbortSignal): Promise<Next> {
+    const efforts = await this.#effortsKnown();
     const woken = this.#woken;
     this.#woken = false;
     const { result } = await this.#ports.session.transact((conversation) => {
@@ -171,6 +171,7 @@ export class Driver {
       signal.throwIfAborted();
       const { events, next: now } = decideNext(conversation, {
         defaultModel: this.#ports.defaultModel(),
+        efforts,
         pausing: this.#state === 'pausing',
         woken,
         maxSteps: maxStepsPerTurn,
@@ -178,6 +179,15 @@ export class Driver {
       return { events, result: now };
     });
     return result;
+  }
+
+  /** Looked up only where a step is opened with an effort: the decision itself waits for nothing. */
+  async #effortsKnown(): Promise<NextOptions['efforts']> {
+    const { active, settings } = this.#ports.session.conversation;
+    if (settings.effort === null || (active !== null && active.step !== null)) return null;
+    const model = settings.model ?? this.#ports.defaultModel();
+    const resolved = await this.#ports.resolveModel(model);
+    return 'failure' in resolved ? null : { model, takes: resolved.efforts };
   }
 
   async #takePauseBack(): Promise<void> {
@@ -194,7 +204,9 @@ export class Driver {
     const name = session.conversation.active?.step?.model ?? this.#ports.defaultModel();
     const resolved = await this.#ports.resolveModel(name);
     if ('failure' in resolved) return this.#fail(turnId, stepId, resolved.failure, undefined);
-    const request = await this.#ports.buildRequest(session.conversation, resolved.model);
+    const asked = await this.#ports.buildRequest(session.conversation, resolved.model);
+    // What the model takes may have changed since the step was opened, by the settings or by a crash in between.
+    const request = { ...asked, effort: nearestEffort(asked.effort, resolved.efforts) };
     const ports = {
       conversation: () => session.conversation,
       append: (events: Draft[]) => session.append(events),
@@ -202,6 +214,7 @@ export class Driver {
       tools: this.#ports.callPorts.tools,
       client: resolved.client,
       contextWindow: resolved.contextWindow,
+      price: resolved.price,
     };
     this.#asked = null;
     const end = await runStep(ports, stepId, request, signal);

@@ -4,6 +4,7 @@
  * only while nothing of the reply has been used.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import type { ModelPrice } from '#protocol/commands/model.ts';
 import type { Draft } from '#protocol/event.ts';
 import type { Conversation } from '#protocol/conversation/conversation.ts';
 import type { CallId, PartId, StepId } from '#protocol/values/ids.ts';
@@ -13,6 +14,7 @@ import type { Usage } from '#protocol/values/usage.ts';
 import type { BlobRef } from '#protocol/values/blob.ts';
 import { messageOf } from '../base/errors.ts';
 import { firstRetryMs, longestRetryMs, maxAttempts, maxInlineFieldBytes } from '../base/limits.ts';
+import { costOf } from '../llm/cost.ts';
 import type { ModelCall, ModelRequest, StreamEnd } from '../llm/item.ts';
 import type { ModelClient } from '../llm/model-stream.ts';
 import type { Tool } from '../tools/tool.ts';
@@ -26,6 +28,7 @@ export interface StepPorts {
   tools: readonly Tool[];
   client: ModelClient;
   contextWindow: number | null;
+  price: ModelPrice | null;
 }
 
 export type StepEnd =
@@ -114,7 +117,15 @@ async function runAttempt(
     const requested = await requestedCalls(ports, stepId, end.calls, parts);
     await writer.finish([
       ...closing,
-      { type: 'step.replied', stepId, stop: end.stop, usage: end.usage, cost: null, firstTokenMs, totalMs },
+      {
+        type: 'step.replied',
+        stepId,
+        stop: end.stop,
+        usage: end.usage,
+        cost: costOf(end.usage, ports.price),
+        firstTokenMs,
+        totalMs,
+      },
       ...measured(end.usage, ports.contextWindow),
       ...requested,
     ]);

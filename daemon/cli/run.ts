@@ -10,7 +10,7 @@ import type { CommandMark, SessionEvent } from '#protocol/event.ts';
 import type { BlobRef } from '#protocol/values/blob.ts';
 import { changesIn, type FileChange } from '#protocol/values/display.ts';
 import type { TurnOutcome } from '#protocol/values/outcome.ts';
-import { modelName, type Mode } from '#protocol/values/model.ts';
+import { effort as effortSchema, modelName, type Effort, type Mode } from '#protocol/values/model.ts';
 import { misfit } from '#protocol/schema.ts';
 import type { Agent } from '../agent/agent.ts';
 import { digestOf } from '../base/digest.ts';
@@ -26,6 +26,7 @@ interface RunOptions {
   text: string;
   folder: string;
   model: string | null;
+  effort: Effort | null;
   mode: Mode | null;
   json: boolean;
   sessionFile: string | null;
@@ -45,10 +46,12 @@ export async function run(
     folder: options.folder,
     sessionFile: options.sessionFile,
     model: options.model,
+    effort: options.effort,
     mode: options.mode,
     unattended: onTerminal ? null : unattended,
     fault: (error) => process.stderr.write(`alcove: ${messageOf(error)}\n`),
   });
+  for (const note of oneShot.notes) process.stderr.write(visible(`· ${note}\n`));
   try {
     return await follow(oneShot, options, onTerminal);
   } finally {
@@ -68,6 +71,7 @@ async function readOptions(
   given: Record<string, unknown>,
 ): Promise<RunOptions> {
   const model = valueOf(given, 'model');
+  const effort = valueOf(given, 'effort');
   const mode = valueOf(given, 'mode');
   const cwd = valueOf(given, 'cwd');
   const session = valueOf(given, 'session');
@@ -78,6 +82,8 @@ async function readOptions(
     throw new UsageError('Say what should be done: alcove run "…", or - to read it from standard input.');
   if (model !== null && misfit(modelName, model) !== null)
     throw new UsageError('--model takes provider/model, such as offline/demo.');
+  if (effort !== null && misfit(effortSchema, effort) !== null)
+    throw new UsageError('--effort takes off, low, medium, high or xhigh.');
   if (mode !== null && mode !== 'ask' && mode !== 'plan' && mode !== 'auto')
     throw new UsageError('--mode takes ask, plan or auto.');
   if (session !== null && !/\.jsonl(\.zst)?$/.test(session))
@@ -85,7 +91,15 @@ async function readOptions(
   const folder = cwd ?? around.folder;
   const found = await stat(folder).catch(() => null);
   if (found?.isDirectory() !== true) throw new UsageError(`--cwd: there is no folder ${folder}.`);
-  return { text, folder, model, mode, json: given['json'] === true, sessionFile: session };
+  return {
+    text,
+    folder,
+    model,
+    effort: effort as Effort | null,
+    mode,
+    json: given['json'] === true,
+    sessionFile: session,
+  };
 }
 
 /** The one value of an option, or null where it was not given. */

@@ -9,6 +9,7 @@ import type { Allowed } from '../agent/approvals.ts';
 import { SessionProcesses } from '../agent/process-ledger.ts';
 import type { DriverState } from '../agent/driver-state.ts';
 import type { ModelClient } from '../llm/model-stream.ts';
+import type { ResolvedModel } from '../llm/resolved-model.ts';
 import { scriptedModel, type Action, type Script, type ScriptedModel } from '../llm/scripted.ts';
 import { recover } from '../session/recovery.ts';
 import { Session } from '../session/session.ts';
@@ -22,6 +23,8 @@ export interface AgentSetup extends SessionSetup {
   unattended?: AgentOptions['unattended'];
   /** Other models by name; what is not here is the scripted one. */
   models?: Readonly<Record<string, ModelClient | Failure>>;
+  /** What is known of every model. */
+  facts?: Partial<Pick<ResolvedModel, 'efforts' | 'price'>>;
 }
 
 export interface MadeAgent extends MadeSession {
@@ -61,7 +64,14 @@ export function agentFor(made: MadeSession, model: ScriptedModel, setup: AgentSe
       const other = setup.models?.[name];
       if (other !== undefined && 'code' in other) return Promise.resolve({ failure: other });
       const id = name.slice(name.indexOf('/') + 1);
-      return Promise.resolve({ client: other ?? model, model: id, contextWindow: 1000 });
+      return Promise.resolve({
+        client: other ?? model,
+        model: id,
+        contextWindow: 1000,
+        efforts: null,
+        price: null,
+        ...setup.facts,
+      });
     },
     rules: () => rules,
     makeRule: (allowed) => {
