@@ -93,6 +93,25 @@ export class App {
     await this.page.getByRole('menuitemradio', { name: label }).click();
   }
 
+  get modelButton(): Locator {
+    return this.page.getByRole('button', { name: /^Model: / });
+  }
+
+  /** Opens the dialog of models and types into its search. */
+  async searchModels(text: string): Promise<void> {
+    await this.modelButton.click();
+    await this.page.getByRole('combobox', { name: 'Search the models' }).fill(text);
+  }
+
+  /** As the file dialog would hand them over. */
+  async attach(files: { name: string; mimeType: string; buffer: Buffer }[]): Promise<void> {
+    await this.page.getByLabel('Files to attach').setInputFiles(files);
+  }
+
+  get attached(): Locator {
+    return this.page.getByRole('list', { name: 'Attached' });
+  }
+
   async showSessions(): Promise<void> {
     if (this.phone) await this.page.getByRole('link', { name: 'Sessions' }).click();
   }

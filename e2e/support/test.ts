@@ -63,7 +63,9 @@ export const test = base.extend<Options & Fixtures>({
       loopback: { format: 'openai-chat', baseUrl: provider.url, keyEnv: 'E2E_KEY', models: ['scripted', 'second'] },
     };
     if (configured) await writeFile(join(home, 'settings.json'), JSON.stringify({ providers }), { mode: 0o600 });
-    const daemon = new Daemon({ home, folder, environment: { E2E_KEY: secretKey } });
+    // The person's home is not Alcove's, and no model server of this machine plays in.
+    const environment = { E2E_KEY: secretKey, HOME: scratch, ALCOVE_LOCAL_SERVERS: 'off' };
+    const daemon = new Daemon({ home, folder, environment });
     await daemon.start();
     await use(daemon);
     await daemon.stop();

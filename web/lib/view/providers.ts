@@ -12,9 +12,9 @@ export function providerGroups(providers: readonly Provider[]): readonly Provide
   const groupOf = (one: Provider): string => {
     if (one.origin === 'found') return 'Found on this machine';
     if (one.connected) return 'Connected';
-    return one.origin === 'settings' ? 'In the settings' : 'Others';
+    return one.origin === 'settings' ? 'In the settings' : 'Known providers';
   };
-  const names = ['Found on this machine', 'Connected', 'In the settings', 'Others'];
+  const names = ['Found on this machine', 'Connected', 'In the settings', 'Known providers'];
   return names
     .map((name) => ({ name, providers: providers.filter((one) => groupOf(one) === name) }))
     .filter((group) => group.providers.length > 0);
