@@ -4,6 +4,7 @@
  */
 import { cac } from 'cac';
 import type { Surroundings } from './surroundings.ts';
+import { variables } from './variables.ts';
 
 /** `around` is asked only by a verb that runs. */
 export function commandLine(version: string, around: () => Surroundings) {
@@ -19,6 +20,10 @@ export function commandLine(version: string, around: () => Surroundings) {
   cli
     .command('run [prompt]', 'Run one prompt in this folder and print the answer; - reads it from standard input')
     .option('--model <model>', 'provider/model')
+    .option(
+      '--effort <effort>',
+      'How much the model may think: off, low, medium, high or xhigh, as far as it takes them',
+    )
     .option('--mode <mode>', 'ask, plan or auto')
     .option('--cwd <folder>', 'Work in this folder')
     .option('--json', 'Print each event as a line of JSON')
@@ -26,6 +31,26 @@ export function commandLine(version: string, around: () => Surroundings) {
     .action(async (prompt: string | undefined, options: Record<string, unknown>) => {
       const { run } = await import('./run.ts');
       return run(around(), prompt, options);
+    });
+  cli
+    .command('login [provider]', 'Give Alcove the key of a provider, once it was tried; without a name, list them')
+    .option('--untried', 'Keep the key where the provider cannot be reached to try it')
+    .action(async (provider: string | undefined, options: { untried?: boolean }) => {
+      const { login } = await import('./login.ts');
+      return login(around(), provider, options.untried === true);
+    });
+  cli.command('logout <provider>', 'Delete the key that was given for a provider').action(async (provider: string) => {
+    const { logout } = await import('./login.ts');
+    return logout(around(), provider);
+  });
+  cli
+    .command('models [...words]', 'List the models of connected providers, with window and price; words search')
+    .option('--all', 'All of them, not only the newest of each provider')
+    .option('--json', 'Print JSON')
+    .option('--refresh [address]', 'Fetch the catalogue anew first, from models.dev or another address')
+    .action(async (words: string[], options: { all?: boolean; json?: boolean; refresh?: boolean | string }) => {
+      const { models } = await import('./models.ts');
+      return models(around(), words, options);
     });
   cli.command('status', 'Say whether Alcove runs, where, and what it does').action(async () => {
     const { status } = await import('./status.ts');
@@ -48,7 +73,10 @@ export function commandLine(version: string, around: () => Surroundings) {
       const verbs = await import('./session.ts');
       return verbs.session(around(), action, session, options);
     });
-  cli.help();
+  cli.help((sections) => [
+    ...sections,
+    { title: 'Environment', body: variables.map(({ name, meaning }) => `  ${name.padEnd(22)}${meaning}`).join('\n') },
+  ]);
   cli.version(version);
   return cli;
 }

@@ -18,30 +18,53 @@ const baseUrl = z.string().check(
 
 const dollars = z.number().check(z.nonnegative({ error: 'expected US dollars for a million tokens' }));
 
+const tokens = z.int().check(z.positive({ error: 'expected a number of tokens' }));
+
 const modelEntry = z.object({
   id: z.string().check(z.regex(/^\S+$/, { error: 'expected a model id without spaces' }), z.maxLength(200)),
-  contextWindow: z.optional(z.int().check(z.positive({ error: 'expected a number of tokens' }))),
-  efforts: z.optional(z.array(effort)),
-  /** The most it may say in one reply; heeded by anthropic-messages, which demands a limit and else takes the model's own, and openai-responses. */
-  maxOutputTokens: z.optional(z.int().check(z.positive({ error: 'expected a number of tokens' }))),
-  /** US dollars for a million tokens. */
+  contextWindow: z.optional(tokens.check(z.describe('Tokens that it can read.'))),
+  efforts: z.optional(z.array(effort).check(z.describe('The efforts that it takes, weakest first.'))),
+  maxOutputTokens: z.optional(
+    tokens.check(
+      z.describe(
+        'The most it may say in one reply. Heeded by anthropic-messages, which else takes the limit of the model, and by openai-responses.',
+      ),
+    ),
+  ),
   price: z.optional(
-    z.object({ input: dollars, output: dollars, cacheRead: z.optional(dollars), cacheWrite: z.optional(dollars) }),
+    z
+      .object({ input: dollars, output: dollars, cacheRead: z.optional(dollars), cacheWrite: z.optional(dollars) })
+      .check(z.describe('US dollars for a million tokens.')),
   ),
 });
 export type ModelEntry = z.infer<typeof modelEntry>;
 
-const providerSettings = z.object({
-  format: z.enum(['anthropic-messages', 'openai-chat', 'openai-responses'], {
-    error: 'expected openai-chat, anthropic-messages or openai-responses',
-  }),
-  baseUrl,
-  /** The environment variable that holds the key. Without it the provider needs none, unless it is a known vendor's own address. */
-  keyEnv: z.optional(
-    z.string().check(z.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: 'expected the name of a variable' })),
+export const providerSettings = z.object({
+  format: z
+    .enum(['anthropic-messages', 'openai-chat', 'openai-responses'], {
+      error: 'expected openai-chat, anthropic-messages or openai-responses',
+    })
+    .check(z.describe('The wire format that it speaks.')),
+  baseUrl: baseUrl.check(
+    z.describe(
+      'Its address, up to the path of the format: with /v1 for the OpenAI formats, without for anthropic-messages.',
+    ),
   ),
-  /** What a picker offers; a model that is not listed can be named all the same. */
-  models: z.optional(z.array(z.union([modelEntry.shape.id, modelEntry]))),
+  keyEnv: z.optional(
+    z
+      .string()
+      .check(
+        z.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: 'expected the name of a variable' }),
+        z.describe(
+          "The environment variable that holds the key. Without it the provider needs none, unless it is a known vendor's own address.",
+        ),
+      ),
+  ),
+  models: z.optional(
+    z
+      .array(z.union([modelEntry.shape.id, modelEntry]))
+      .check(z.describe('What the picker offers; a model that is not listed can be named all the same.')),
+  ),
 });
 export type ProviderSettings = z.infer<typeof providerSettings>;
 

@@ -12,15 +12,24 @@ import { modelName } from '#protocol/values/model.ts';
 import { messageOf, systemCode } from '../../base/errors.ts';
 import { writeFileAtomically } from '../../base/files.ts';
 import { SerialQueue } from '../../base/serial.ts';
-import { parseProviders, type ProviderSettings } from '../../llm/provider-settings.ts';
+import { parseProviders, providerSettings, type ProviderSettings } from '../../llm/provider-settings.ts';
 
-const document = z.looseObject({
-  /** The model that new sessions take. */
-  model: z.optional(modelName),
-  /** `power`: an input is acknowledged, and a tool started, only once the log is on the disk itself. */
-  durability: z.optional(z.enum(['kernel', 'power'])),
-  providers: z.optional(z.unknown()),
+/** The file as a person may write it. Its descriptions are what the reference says. */
+export const settingsDocument = z.looseObject({
+  model: z.optional(modelName.check(z.describe('The model that new sessions take.'))),
+  durability: z.optional(
+    z
+      .enum(['kernel', 'power'])
+      .check(
+        z.describe(
+          'When an input counts as kept: once the system has it (kernel, the default), or once it is on the disk itself (power): slower, and proof against a power cut.',
+        ),
+      ),
+  ),
+  providers: z.optional(z.record(z.string(), providerSettings)),
 });
+/** How it is read: one bad row of `providers` does not take the others with it. */
+const document = z.extend(settingsDocument, { providers: z.optional(z.unknown()) });
 
 export interface Settings {
   readonly providers: ReadonlyMap<string, ProviderSettings>;
