@@ -5,11 +5,13 @@
 import { join } from 'node:path';
 import type { Clock } from './base/clock.ts';
 import { Scope } from './base/scope.ts';
-import { Catalogue } from './llm/catalogue.ts';
+import { catalogueMs, maxCatalogueBytes } from './base/limits.ts';
+import { Catalogue, catalogueAddress, keepCatalogue } from './llm/catalogue.ts';
 import { Credentials } from './llm/credentials.ts';
 import { ListedModels } from './llm/listed-models.ts';
 import { localPlaces, LocalServers } from './llm/local-servers.ts';
 import { Providers, type Environment } from './llm/providers.ts';
+import { askShortly } from './llm/small-answer.ts';
 import { Models } from './workspace/models/models.ts';
 import { Connections } from './workspace/providers/connections.ts';
 import { SettingsFile } from './workspace/settings/settings.ts';
@@ -82,4 +84,22 @@ export async function openModelAccess(options: ModelAccessOptions): Promise<Mode
     problems: [...settings.problems, ...models.problems, ...lost],
     close: () => scope.close(),
   };
+}
+
+/** Fetches the catalogue of models into the home; nothing else ever does. Rejects with a sentence, and then what was there before is in force. */
+export async function refreshCatalogue(
+  home: string,
+  address: string | null,
+  clock: Clock,
+): Promise<{ models: number; from: string }> {
+  const from = address ?? catalogueAddress;
+  if (!URL.canParse(from) || !/^https?:$/.test(new URL(from).protocol))
+    throw new Error(`${from} is no address of a catalogue: it begins with https:// or http://.`);
+  const question = { url: from, headers: {}, timeoutMs: catalogueMs, maxBytes: maxCatalogueBytes };
+  const answer = await askShortly(question);
+  if (!answer.answered)
+    throw new Error(`The catalogue could not be fetched from ${from} (${answer.why}). The one before stays in force.`);
+  if (answer.status !== 200)
+    throw new Error(`${from} answered ${answer.status} and no catalogue. The one before stays in force.`);
+  return { ...(await keepCatalogue(home, answer.text, from, clock.now())), from };
 }

@@ -58,7 +58,9 @@ export function offered(
     ...put(row, id, null, model, own),
     shortlisted: first.has(id),
   }));
-  return [...named, ...rest.filter((one) => one.shortlisted), ...rest.filter((one) => !one.shortlisted)];
+  const places = [...first];
+  const place = ({ id, shortlisted }: OfferedModel) => (shortlisted ? places.indexOf(id) : places.length);
+  return [...named, ...rest.toSorted((a, b) => place(a) - place(b))];
 }
 
 interface Candidate {

@@ -4,6 +4,7 @@
  * closed once their last reply has ended, all others go on as they were.
  */
 import { isDeepStrictEqual } from 'node:util';
+import { nearest } from '#protocol/values/nearest.ts';
 import type { Failure, FailureCode } from '#protocol/values/outcome.ts';
 import type { Clock } from '../base/clock.ts';
 import { anthropicMessages } from './anthropic-messages.ts';
@@ -96,8 +97,13 @@ export class Providers {
     }
     const row = this.row(provider);
     if (row === null) {
-      const known = [offlineProvider, ...this.#rows.keys()].join(', ');
-      return unavailable('model_unknown', `No provider is called “${provider}”. There are: ${known}.`);
+      const known = [offlineProvider, ...this.#rows.keys()];
+      const near = nearest(provider, known);
+      const hint = near === null ? '' : ` Did you mean “${near}”?`;
+      return unavailable(
+        'model_unknown',
+        `No provider is called “${provider}”.${hint} There are: ${known.join(', ')}.`,
+      );
     }
     const obstacle = this.obstacle(row);
     if (obstacle !== null) return { type: 'unavailable', failure: obstacle };

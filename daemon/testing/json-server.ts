@@ -14,7 +14,8 @@ export interface JsonServer {
   /** Without a slash at the end. */
   readonly url: string;
   readonly requests: readonly { path: string; headers: IncomingHttpHeaders }[];
-  readonly connections: number;
+  /** Resolves once no connection is open. */
+  quiet(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -23,6 +24,7 @@ export async function startJsonServer(
 ): Promise<JsonServer> {
   const requests: { path: string; headers: IncomingHttpHeaders }[] = [];
   const sockets = new Set<Socket>();
+  const waiting: (() => void)[] = [];
   const server = createServer((incoming, outgoing) => {
     const path = incoming.url ?? '';
     requests.push({ path, headers: incoming.headers });
@@ -33,16 +35,17 @@ export async function startJsonServer(
   });
   server.on('connection', (socket) => {
     sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
+    socket.on('close', () => {
+      sockets.delete(socket);
+      if (sockets.size === 0) for (const resolve of waiting.splice(0)) resolve();
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
     requests,
-    get connections() {
-      return sockets.size;
-    },
+    quiet: () => (sockets.size === 0 ? Promise.resolve() : new Promise((resolve) => void waiting.push(resolve))),
     async close() {
       for (const socket of sockets) socket.destroy();
       await new Promise<void>((resolve) => server.close(() => resolve()));

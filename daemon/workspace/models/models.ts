@@ -139,8 +139,22 @@ export class Models {
 
   /** The known name that somebody may have meant; null where the name is known, or nothing is near. */
   async meant(name: string): Promise<{ known: boolean; nearest: string | null }> {
-    const names = (await this.list()).map((one) => one.name);
-    if (names.includes(name)) return { known: true, nearest: null };
+    const { providers, local, catalogue } = this.#needs;
+    const slash = name.indexOf('/');
+    const provider = name.slice(0, Math.max(0, slash));
+    const id = name.slice(slash + 1);
+    const isNamed = () => name === offlineName || providers.row(provider)?.models.some((one) => one.id === id) === true;
+    await this.refresh();
+    if (isNamed()) return { known: true, nearest: null };
+    providers.replace({ found: (await local.look(), local.known) });
+    const view = await catalogue.load();
+    // Of vendors without a key too: what was meant has nothing to do with what can be used.
+    const names = providers.rows.flatMap((row) =>
+      offered(row, view, this.#listedBy(row)).map((one) => `${row.name}/${one.id}`),
+    );
+    // A provider of whose models nothing is known has no wrong names.
+    const silent = providers.row(provider) !== null && !names.some((one) => one.startsWith(`${provider}/`));
+    if (silent || names.includes(name)) return { known: true, nearest: null };
     return { known: false, nearest: nearest(name, names) };
   }
 
