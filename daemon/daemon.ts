@@ -21,6 +21,7 @@ import { acquireLock } from './base/lock.ts';
 import { processStartTime } from './base/process-table.ts';
 import { Scope } from './base/scope.ts';
 import { openModelAccess } from './model-access.ts';
+import { pictureHandlers } from './pictures/commands.ts';
 import { Server } from './server/server.ts';
 import { Blobs } from './session/blobs.ts';
 import { Catalog } from './session/catalog.ts';
@@ -222,6 +223,7 @@ export class Daemon {
           }),
           ...projectHandlers(projects, offered),
           ...folderHandlers(folders),
+          ...pictureHandlers(blobs),
           ...ruleHandlers(rules),
           ...modelHandlers(models),
           ...providerHandlers(connections),

@@ -107,3 +107,18 @@ export const catalogueMs = 60_000;
 /** A model server on this machine answers within this, or is not there; and for so long what was found is taken to be still there. */
 export const localServerMs = 400;
 export const localServersKeptMs = 3_000;
+/** Longest side of a picture that is sent as it is: above it Anthropic refuses it in a request that has more than 20. */
+export const maxPictureSide = 2000;
+/** Longest side of one that is made smaller: what Anthropic scales to itself, so that more would only cost time. */
+export const scaledPictureSide = 1568;
+/** As base64 it stays below the 5 MiB that Anthropic takes for one picture; the other vendors take more. */
+export const maxPictureBytes = 3_900_000;
+/** Decoding takes up to 20 bytes a pixel: so much memory can be had, and no camera phone's usual picture is larger. */
+export const maxPicturePixels = 50_000_000;
+/** One decoding and encoding. */
+export const redrawMs = 20_000;
+/** A picture file that `read` looks at. */
+export const maxPictureFileBytes = 32 * 1024 * 1024;
+/** Pictures of one request, and their bytes: above 20 Anthropic's limits are stricter, and a request has 32 MB at most, as base64. */
+export const maxRequestPictures = 20;
+export const maxRequestPictureBytes = 15 * 1024 * 1024;

@@ -37,6 +37,7 @@ export const invariants = {
   PR7: 'An effort that a model does not know is left out or brought into its range before the request is made.',
   PR11: 'A model is found by part of its name; a typo is answered with the nearest, and a name that is in no list can be used.',
   PR14: 'A key is tried with the provider before it is stored, its own answer is shown, and the browser keeps nothing of it.',
+  PR17: 'A picture is known by its bytes and brought within the limits of models without holding the daemon up; what is none is refused.',
   PR21: 'Calls of a reply run in the order of their first mention; a reply that was cut runs none; bad arguments fail their own call only.',
   PR22: 'Usage counts also where the reply failed; usage that never came is unknown, never zero.',
   PR30: 'A provider that is replaced or closed leaves no connection and no timer.',

@@ -16,7 +16,15 @@ export interface Room {
 }
 
 const base = ['protocol', 'daemon/base'];
-const workspace = [...base, 'daemon/log', 'daemon/session', 'daemon/llm', 'daemon/tools', 'daemon/agent'];
+const workspace = [
+  ...base,
+  'daemon/log',
+  'daemon/session',
+  'daemon/llm',
+  'daemon/pictures',
+  'daemon/tools',
+  'daemon/agent',
+];
 
 export const rooms: readonly Room[] = [
   // What tests say to each other is theirs: they may look into every room. Their fixtures and fakes likewise.
@@ -32,11 +40,12 @@ export const rooms: readonly Room[] = [
   { name: 'daemon/log', files: /^daemon\/log\//, imports: base, node: true },
   { name: 'daemon/session', files: /^daemon\/session\//, imports: [...base, 'daemon/log'], node: true },
   { name: 'daemon/llm', files: /^daemon\/llm\//, imports: base, node: true },
-  { name: 'daemon/tools', files: /^daemon\/tools\//, imports: base, node: true },
+  { name: 'daemon/pictures', files: /^daemon\/pictures\//, imports: base, node: true },
+  { name: 'daemon/tools', files: /^daemon\/tools\//, imports: [...base, 'daemon/pictures'], node: true },
   {
     name: 'daemon/agent',
     files: /^daemon\/agent\//,
-    imports: [...base, 'daemon/session', 'daemon/llm', 'daemon/tools'],
+    imports: [...base, 'daemon/session', 'daemon/llm', 'daemon/pictures', 'daemon/tools'],
     node: true,
   },
   {
