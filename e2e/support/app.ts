@@ -112,6 +112,15 @@ export class App {
     return this.page.getByRole('list', { name: 'Attached' });
   }
 
+  /** Buttons beside it on a desktop, a menu on a phone. */
+  async actOnQueued(place: number, action: string): Promise<void> {
+    const row = this.page.getByRole('list', { name: 'Queued' }).getByRole('listitem').nth(place);
+    if (this.phone) {
+      await row.getByRole('button', { name: 'What to do with it' }).click();
+      await this.page.getByRole('menuitem', { name: action }).click();
+    } else await row.getByRole('button', { name: action }).click();
+  }
+
   async showSessions(): Promise<void> {
     if (this.phone) await this.page.getByRole('link', { name: 'Sessions' }).click();
   }

@@ -290,3 +290,35 @@ it('a draft survives a reload, and belongs to its machine', async () => {
   await reloaded.open();
   expect(reloaded.app.session(sessionId).draft).toBe('half a thought');
 });
+
+describe('with attachments', () => {
+  const ivy = { type: 'text' as const, text: 'ivy', name: 'ivy.txt' };
+  const attach = () => session.attachments.add([new File(['ivy'], 'ivy.txt')]);
+
+  it('UI22: a refused input stays in the composer with what is attached', async () => {
+    await attach();
+    session.draft = 'look';
+    const sent = session.submit('look', 'next-turn');
+    const asked = await socket.next('session.submit');
+    expect((asked.params as { parts: unknown }).parts).toEqual([{ type: 'text', text: 'look' }, ivy]);
+    socket.refuse(asked, 'too_large', 'Too many pictures.');
+    await sent;
+    expect([session.draft, session.attachments.parts, session.unsent]).toEqual(['look', [ivy], []]);
+  });
+
+  it('UI22: what was not acknowledged is sent again with its attachments, under its id', async () => {
+    await attach();
+    const sent = session.submit('', 'next-turn');
+    const asked = await socket.next('session.submit');
+    socket.drop();
+    visit.clock.advance(61_000);
+    await sent;
+    expect([session.attachments.parts, session.unsent.map((one) => one.parts)]).toEqual([[], [[ivy]]]);
+    socket = await visit.reopen([summaryOf(1)]);
+    void session.sendUnsent(session.unsent[0]!.inputId);
+    expect((await socket.next('session.submit')).params).toMatchObject({
+      parts: [ivy],
+      commandId: (asked.params as { commandId: string }).commandId,
+    });
+  });
+});

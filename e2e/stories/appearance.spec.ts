@@ -1,0 +1,47 @@
+/** How the app looks is the choice of the person who looks at it. */
+import { chatReply, expect, test } from '../support/test.ts';
+
+test('UI28: text size and motion hold for all text, code too, and before the first paint', async ({
+  app,
+  provider,
+}) => {
+  const { page } = app;
+  provider.enqueue(chatReply({ text: 'See `code` here.' }));
+  await app.say('Show me code.');
+  const code = app.conversation.locator('code').first();
+  await expect(code).toBeVisible();
+  const address = page.url();
+  const size = () => code.evaluate((one) => Number.parseFloat(getComputedStyle(one).fontSize));
+  const before = await size();
+
+  await page.goto(`${daemon.address}/more`);
+  await page.getByRole('radio', { name: 'Larger' }).check({ force: true });
+  await page.getByRole('radio', { name: 'Less' }).check({ force: true });
+  await page.goto(address);
+  await expect(code).toBeVisible();
+  expect((await size()) / before).toBeCloseTo(1.25, 1);
+
+  // Before any module of the app has run.
+  await page.route('**/_app/**/*.js', (route) => route.abort());
+  await page.goto(address, { waitUntil: 'commit' });
+  await expect(page.locator('html')).toHaveAttribute('data-text-size', 'larger');
+  await expect(page.locator('html')).toHaveAttribute('data-motion', 'less');
+});
+
+test('a session is renamed where its title stands; Escape leaves it as it was', async ({ app, provider, daemon }) => {
+  const { page } = app;
+  provider.enqueue(chatReply({ text: 'Roses.' }));
+  await app.say('What grows here?');
+  await app.sees('Roses.');
+  const field = page.getByRole('textbox', { name: 'Title of the session' });
+  await page.getByRole('button', { name: 'Rename the session' }).click();
+  await field.fill('Nothing');
+  await field.press('Escape');
+  await expect(page.getByRole('heading', { name: 'What grows here?' })).toBeVisible();
+  await page.getByRole('button', { name: 'Rename the session' }).click();
+  await field.fill('The garden');
+  await field.press('Enter');
+  await expect(page.getByRole('heading', { level: 1, name: 'The garden' })).toBeVisible();
+  const { sessions } = await daemon.call('session.list', {});
+  expect(sessions.map((session) => session.title)).toEqual(['The garden']);
+});
