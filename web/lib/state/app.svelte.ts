@@ -35,6 +35,7 @@ import { AttachmentsState, type PreparePicture } from './attachments.svelte.ts';
 import { CatalogState } from './catalog.svelte.ts';
 import { DialogsState } from './dialogs.svelte.ts';
 import { DraftState } from './draft.svelte.ts';
+import { InstallState } from './install.svelte.ts';
 import { ModelsState } from './models.svelte.ts';
 import { PreferencesState, systemLook, type SystemLook } from './preferences.svelte.ts';
 import { SessionState } from './session.svelte.ts';
@@ -57,6 +58,7 @@ export interface AppNeeds {
   readonly fetch: typeof fetch;
   /** The link that the page was opened by. */
   readonly link: PairingLink | null;
+  readonly install: InstallState;
 }
 
 export const [useApp, setApp] = createContext<AppState>();
@@ -64,6 +66,7 @@ export const [useApp, setApp] = createContext<AppState>();
 export class AppState {
   readonly preferences: PreferencesState;
   readonly dialogs = new DialogsState();
+  readonly install: InstallState;
   readonly #needs: AppNeeds;
   #connection = $state.raw<ConnectionState>({ type: 'closed' });
   #machine = $state.raw<Machine | null>(null);
@@ -82,6 +85,7 @@ export class AppState {
   constructor(needs: AppNeeds) {
     this.#needs = needs;
     this.#link = needs.link;
+    this.install = needs.install;
     this.preferences = new PreferencesState(needs.storage, needs.look);
     this.#machine = this.#readMachine();
     this.#catalog = this.#makeCatalog();
@@ -415,6 +419,7 @@ export function openApp(window: Window & typeof globalThis): AppState {
     post: jsonPost(send),
     fetch: send,
     link: takePairingLink(window.location, window.history),
+    install: new InstallState(window),
   });
   watchPage(window, () => client.retryNow());
   // Another tab paired this browser.

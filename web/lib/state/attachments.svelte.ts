@@ -66,7 +66,8 @@ export class AttachmentsState {
       );
     const taken = files.slice(0, Math.max(0, room));
     this.#coming = [...this.#coming, ...taken];
-    await Promise.all(taken.map((file) => this.#take(file)));
+    // One after the other, so that they stand in the order in which they were given.
+    for (const file of taken) await this.#take(file);
   }
 
   remove(part: Attachment): void {

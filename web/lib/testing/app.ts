@@ -7,6 +7,7 @@ import { Client } from '../connection/client.ts';
 import { CredentialStore, type PairingLink } from '../connection/pairing.ts';
 import type { Storage } from '../base/storage.ts';
 import { AppState } from '../state/app.svelte.ts';
+import { InstallState } from '../state/install.svelte.ts';
 import type { SessionSummary } from '#protocol/commands/session-values.ts';
 import type { Project } from '#protocol/values/project.ts';
 import type { ProjectId, SessionId } from '#protocol/values/ids.ts';
@@ -90,6 +91,7 @@ export class TestApp {
       },
       fetch: () => Promise.reject(new Error('nothing is fetched in this test')),
       link,
+      install: new InstallState(window),
     });
   }
 
