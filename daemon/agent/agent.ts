@@ -17,6 +17,7 @@ import type { Session } from '../session/session.ts';
 import { toolsFor } from '../tools/registry.ts';
 import type { ProcessLedger, Tool } from '../tools/tool.ts';
 import type { Allowed } from './approvals.ts';
+import { checkAttachments } from './attachments.ts';
 import { Context } from './context.ts';
 import {
   decideAnswer,
@@ -69,7 +70,7 @@ export class Agent {
       session,
       defaultModel: options.defaultModel,
       resolveModel: options.resolveModel,
-      buildRequest: async (conversation, model) => {
+      buildRequest: async (conversation, model, sees) => {
         const step = conversation.active?.step;
         const mode = step?.mode ?? conversation.settings.mode;
         const day = new Date(options.clock.now()).toISOString().slice(0, 10);
@@ -79,10 +80,11 @@ export class Agent {
           model,
           effort: step?.effort ?? null,
           system: promptText(parts),
-          items: await context.items(conversation),
+          items: await context.items(conversation, model, sees),
           tools: offered.map(({ name, description, parameters }) => ({ name, description, parameters })),
         };
       },
+      refusePictures: (model) => context.refusePictures(model),
       callPorts: {
         conversation: () => session.conversation,
         transact: (decide) => session.transact(decide),
@@ -130,9 +132,9 @@ export class Agent {
   ): Promise<number> {
     const parts = await this.#stored(input.parts);
     let isNew = false as boolean;
-    const seq = await this.#command(command, () => {
+    const seq = await this.#command(command, (conversation) => {
       isNew = true;
-      return decideSubmit({ ...input, parts, inputId: command.id }, command);
+      return decideSubmit(conversation, { ...input, parts, inputId: command.id }, command);
     });
     // What a page sends again after a crash must not start what waits behind an interrupted turn.
     if (isNew) this.#driver.wake();
@@ -225,8 +227,11 @@ export class Agent {
     return this.close();
   }
 
-  #stored(parts: InputPart[]): Promise<InputPart[]> {
-    return withoutLongText(parts, (bytes) => this.#options.session.storeBlob(bytes));
+  /** Refuses attachments that cannot be taken; a repeat of a command is checked anew, with the same result. */
+  async #stored(parts: InputPart[]): Promise<InputPart[]> {
+    const { session } = this.#options;
+    const checked = await checkAttachments(parts, (blob) => session.readBlob(blob));
+    return withoutLongText(checked, (bytes) => session.storeBlob(bytes));
   }
 
   /** Decides in the session's queue, with a repeat told from a new command there too; answers with the seq that the command has. */

@@ -4,7 +4,7 @@
  */
 import { readdir, rm, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import type { Conversation } from '#protocol/conversation/conversation.ts';
+import { emptyConversation, type Conversation } from '#protocol/conversation/conversation.ts';
 import type { DriverState, SessionSummary } from '#protocol/commands/session-values.ts';
 import { RequestError } from '#protocol/errors.ts';
 import type { CommandMark, Draft, SessionEvent } from '#protocol/event.ts';
@@ -29,7 +29,8 @@ import { summarise, type RowFacts } from '../session/summary.ts';
 import type { Tool } from '../tools/tool.ts';
 import { Agent } from './agent.ts';
 import type { Allowed } from './approvals.ts';
-import { repeated } from './decide.ts';
+import { checkAttachments } from './attachments.ts';
+import { repeated, requireRoom } from './decide.ts';
 import { withoutLongText } from './long-text.ts';
 import { endOrphans, SessionProcesses } from './process-ledger.ts';
 import { WatchedLog } from '../session/watched-log.ts';
@@ -148,7 +149,7 @@ export class Agents {
     const place = placeInHome(this.#options.home, sessionId);
     const session = await Session.create(place, this.#sessionOptions());
     try {
-      const parts = input === null ? null : await withoutLongText(input, (bytes) => session.storeBlob(bytes));
+      const parts = input === null ? null : await this.#firstParts(session, input);
       const target = 'next-turn';
       const first: Draft[] =
         parts === null ? [] : [{ type: 'input.queued', inputId: command.id, target, parts, origin: 'person' }];
@@ -163,6 +164,12 @@ export class Agents {
       await rm(place.log, { force: true });
       throw error;
     }
+  }
+
+  async #firstParts(session: Session, input: InputPart[]): Promise<InputPart[]> {
+    const checked = await checkAttachments(input, (blob) => session.readBlob(blob));
+    requireRoom(emptyConversation, [], checked);
+    return withoutLongText(checked, (bytes) => session.storeBlob(bytes));
   }
 
   /** Makes a session that is not there yet. Of two that ask at once for the same one, or ask again, the second is told what the first was told. */

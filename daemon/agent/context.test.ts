@@ -6,8 +6,11 @@ import { openWork } from '#protocol/conversation/open.ts';
 import { reduce } from '#protocol/conversation/reduce.ts';
 import { goldenLogs } from '#protocol/testing/golden-logs.ts';
 import { fold, LogBuilder } from '#protocol/testing/log-builder.ts';
-import type { CallId } from '#protocol/values/ids.ts';
+import type { CallId, InputId, StepId } from '#protocol/values/ids.ts';
 import type { Item } from '../llm/item.ts';
+import { maxPictureSide, maxRequestPictures, scaledPictureSide } from '../base/limits.ts';
+import { gifOf, jpegOf, pngClaiming, pngOf } from '../testing/pictures.ts';
+import { pictureFacts } from '../pictures/picture-facts.ts';
 import { closeOpenWork, type Cause } from '../session/closing.ts';
 import { Context } from './context.ts';
 
@@ -111,7 +114,7 @@ describe('a request', () => {
     };
     const context = new Context(({ sha256 }) => Promise.resolve(blobs.get(sha256) ?? null));
     const text = 'long 🌱 '.repeat(1000);
-    const picture = new Uint8Array([0, 255, 1, 254]);
+    const picture = pngOf(4, 3);
     const gone = { sha256: 'f'.repeat(64), bytes: 3 };
     const log = new LogBuilder().session().asks('go').turn().step().replies();
     log.add({
@@ -142,7 +145,7 @@ describe('a request', () => {
         { type: 'text', text },
         { type: 'image', base64: Buffer.from(picture).toString('base64') },
         { type: 'text', text: '[This text is no longer stored.]' },
-        { type: 'text', text: '[A picture stood here; it is no longer stored.]' },
+        { type: 'text', text: '[A picture stood here that is no longer stored.]' },
       ],
     });
   });
@@ -216,3 +219,107 @@ function goOn(log: LogBuilder, choice: number): void {
   else if (call.approval === null && choice % 3 === 0) log.needsApproval('why', number);
   else log.starts(number);
 }
+
+describe('pictures of a request', () => {
+  const blobs = new Map<string, Uint8Array>();
+  const put = (bytes: Uint8Array) => {
+    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    blobs.set(sha256, bytes);
+    return { sha256, bytes: bytes.length };
+  };
+  const context = () => new Context(({ sha256 }) => Promise.resolve(blobs.get(sha256) ?? null));
+  const attach = (log: LogBuilder, pictures: readonly Uint8Array[], mediaType = 'image/png') => {
+    const parts = pictures.map((bytes, at) => ({ type: 'image' as const, blob: put(bytes), mediaType, name: `${at}` }));
+    const inputId = `01940000-0000-7000-8000-${String(log.conversation.seq).padStart(12, '0')}` as InputId;
+    return log.add({ type: 'input.queued', inputId, target: 'next-turn', parts, origin: 'person' });
+  };
+  const sent = (log: LogBuilder) => {
+    log
+      .turn()
+      .add({
+        type: 'step.started',
+        turnId: log.turnId,
+        stepId: 'stp_1' as StepId,
+        model: 'a/b',
+        effort: null,
+        mode: 'ask',
+      });
+    const inputIds = log.conversation.inbox.map(({ inputId }) => inputId);
+    return log.add({ type: 'input.claimed', stepId: log.stepId, inputIds }).conversation;
+  };
+  const partsOf = (items: readonly Item[]) => items.flatMap((item) => (item.type === 'reply' ? [] : item.parts));
+  const words = (items: readonly Item[]) =>
+    partsOf(items).map((part) => (part.type === 'text' ? part.text : part.mediaType));
+
+  test('US5: each is checked by its own bytes: too large is scaled, of another format converted, no picture is a note', async () => {
+    const pictures = [
+      pngOf(maxPictureSide + 100, 4),
+      jpegOf(4, 4),
+      Buffer.from('no picture'),
+      pngClaiming(60_000, 60_000),
+    ];
+    const items = await context().items(sent(attach(new LogBuilder().session(), pictures, 'image/tiff')));
+    expect(words(items)).toEqual([
+      'image/png',
+      'image/jpeg',
+      '[A picture (2) stood here that is no picture that can be read. Pictures are png, jpeg, gif, webp, bmp or ico.]',
+      expect.stringMatching(/^\[A picture \(3\) stood here that has 60000 x 60000 pixels/) as string,
+    ]);
+    const [first] = partsOf(items);
+    const facts = first?.type === 'image' ? pictureFacts(Buffer.from(first.base64, 'base64')) : null;
+    expect(facts?.width).toBe(scaledPictureSide);
+  });
+
+  test('US5: of more than a request takes the newest are sent, the older ones are notes, and the same every time', async () => {
+    const pictures = Array.from({ length: maxRequestPictures + 2 }, (_, at) => gifOf(at + 1, 3));
+    const conversation = sent(attach(new LogBuilder().session(), pictures));
+    const made = context();
+    const items = await made.items(conversation);
+    expect(words(items).slice(0, 3)).toEqual([
+      '[A picture (0) stood here that is older than the newest that are sent.]',
+      '[A picture (1) stood here that is older than the newest that are sent.]',
+      'image/gif',
+    ]);
+    expect(partsOf(items).filter(({ type }) => type === 'image')).toHaveLength(maxRequestPictures);
+    expect(await made.items(conversation)).toEqual(items);
+  });
+
+  test('US5: together they have room in a request: what has none is a note', async () => {
+    const large = Array.from({ length: 5 }, () => pngOf(1100, 1100, true));
+    const items = await context().items(sent(attach(new LogBuilder().session(), large)));
+    expect(words(items).filter((text) => text.includes('has no room'))).toHaveLength(1);
+    expect(words(items).at(-1)).toBe('image/png');
+  });
+
+  test('US5: a model that sees no pictures, and one that did not take these, gets notes; another one gets them', async () => {
+    const conversation = sent(attach(new LogBuilder().session(), [gifOf(3, 3)]));
+    const made = context();
+    expect(words(await made.items(conversation, 'blind', false))).toEqual([
+      '[A picture (0) stood here that this model cannot see.]',
+    ]);
+    expect(words(await made.items(conversation, 'picky'))).toEqual(['image/gif']);
+    made.refusePictures('picky');
+    expect(words(await made.items(conversation, 'picky'))).toEqual([
+      '[A picture (0) stood here that the provider did not take.]',
+    ]);
+    expect(words(await made.items(conversation, 'other', true))).toEqual(['image/gif']);
+  });
+
+  test('an attached text is a named file in a fence that it cannot end', async () => {
+    const log = new LogBuilder().session();
+    const text = 'a\n````\nb';
+    const parts = [
+      { type: 'text' as const, text: 'Look.' },
+      { type: 'text' as const, text, name: 'notes.md' },
+    ];
+    log.add({
+      type: 'input.queued',
+      inputId: '01940000-0000-7000-8000-000000000009' as InputId,
+      target: 'next-turn',
+      parts,
+      origin: 'person',
+    });
+    const items = await nothing.items(sent(log));
+    expect(words(items)).toEqual(['Look.', 'The person attached the file notes.md:\n`````\na\n````\nb\n`````']);
+  });
+});

@@ -3,30 +3,53 @@
  *   X1  every tool call in a reply is followed by exactly one result, in the order of the calls
  *   X2  a reply that never completed is sent as its text alone: no call of it ran
  *   X3  blobs come back byte for byte; what cannot be had or used becomes a note, never an error
- * Items of a closed step are made once: the step keeps its identity, so a long history costs a lookup.
+ *   X4  pictures of a request are within the limits of models, whatever was stored: the newest that have room are sent, the others are notes
+ * Items of a closed step are made once: the step keeps its identity, so a long history costs a lookup. Pictures are put in at the end, since
+ * which of them have room depends on those behind them.
  */
-import type { ClaimedInput, Conversation, Part, Step } from '#protocol/conversation/conversation.ts';
+import type { ClaimedInput, Conversation, Part as ReplyPart, Step } from '#protocol/conversation/conversation.ts';
 import type { ToolCall } from '#protocol/conversation/tool-call.ts';
-import type { InputPart, ResultPart } from '#protocol/values/content.ts';
+import type { Image, InputPart, ResultPart } from '#protocol/values/content.ts';
 import type { BlobRef } from '#protocol/values/blob.ts';
+import { maxRequestPictureBytes, maxRequestPictures } from '../base/limits.ts';
 import type { Item, ItemPart, ReplyPiece } from '../llm/item.ts';
+import { fitPicture } from '../pictures/fit-picture.ts';
 
 /** Reads a blob's bytes, or null where it is gone. */
 export type ReadBlob = (blob: BlobRef) => Promise<Uint8Array | null>;
 
+/** Where a picture goes; replaced before anything is sent. */
+interface Picture {
+  readonly type: 'picture';
+  readonly image: Image;
+}
+type Part = ItemPart | Picture;
+type Made<One> = One extends { parts: ItemPart[] } ? Omit<One, 'parts'> & { parts: readonly Part[] } : One;
+type MadeItem = Made<Item>;
+
+/** As it is sent, or the reason why it is not (completes "A picture stood here that …"). */
+type Prepared = { readonly part: ItemPart; readonly bytes: number } | { readonly why: string };
+
 export class Context {
   readonly #readBlob: ReadBlob;
-  readonly #items = new WeakMap<Step, Item[]>();
+  readonly #items = new WeakMap<Step, MadeItem[]>();
+  /** Those of the last request, by their hash. */
+  #prepared = new Map<string, Prepared>();
+  /** Pictures that a provider would not take: by the model that was asked and their hash. */
+  readonly #refused = new Set<string>();
 
   constructor(readBlob: ReadBlob) {
     this.#readBlob = readBlob;
   }
 
-  /** Requires a conversation whose history is whole. */
-  async items(conversation: Conversation): Promise<Item[]> {
+  /**
+   * Requires a conversation whose history is whole. `sees` is whether the model is known to take pictures (null: unknown, so they are sent);
+   * `model` is by which name refused pictures are remembered.
+   */
+  async items(conversation: Conversation, model = '', sees: boolean | null = null): Promise<Item[]> {
     const { compaction } = conversation;
     const turns = conversation.active === null ? conversation.turns : [...conversation.turns, conversation.active];
-    const items: Item[] = [];
+    const items: MadeItem[] = [];
     if (compaction !== null) {
       items.push({
         type: 'person',
@@ -45,11 +68,73 @@ export class Context {
         for (const item of made) items.push(item);
       }
     }
-    return items;
+    return this.#withPictures(items, model, sees);
   }
 
-  async #itemsOf(step: Step): Promise<Item[]> {
-    const items: Item[] = [];
+  /** The provider would not take a request because of its pictures: those that were in it are notes from now on, for this model. */
+  refusePictures(model: string): void {
+    for (const sha256 of this.#prepared.keys()) this.#refused.add(`${model} ${sha256}`);
+  }
+
+  /** From the newest to the oldest, as long as there is room. */
+  async #withPictures(items: readonly MadeItem[], model: string, sees: boolean | null): Promise<Item[]> {
+    let [count, bytes] = [0, 0];
+    const kept = new Map<string, Prepared>();
+    const result: Item[] = [];
+    for (const item of items.toReversed()) {
+      if (!holdsPicture(item)) {
+        result.push(item);
+        continue;
+      }
+      const parts: ItemPart[] = [];
+      for (const part of item.parts.toReversed()) {
+        if (part.type !== 'picture') {
+          parts.push(part);
+          continue;
+        }
+        const { image } = part;
+        const why = this.#whyNot(image, model, sees, count);
+        if (why !== null) {
+          parts.push(note(image, why));
+          continue;
+        }
+        const prepared = kept.get(image.blob.sha256) ?? (await this.#prepare(image));
+        kept.set(image.blob.sha256, prepared);
+        if ('why' in prepared) parts.push(note(image, prepared.why));
+        else if (bytes + prepared.bytes > maxRequestPictureBytes)
+          parts.push(note(image, 'has no room in a request any more'));
+        else {
+          count += 1;
+          bytes += prepared.bytes;
+          parts.push(prepared.part);
+        }
+      }
+      result.push({ ...item, parts: parts.toReversed() });
+    }
+    this.#prepared = kept;
+    return result.toReversed();
+  }
+
+  #whyNot(image: Image, model: string, sees: boolean | null, count: number): string | null {
+    if (sees === false) return 'this model cannot see';
+    if (this.#refused.has(`${model} ${image.blob.sha256}`)) return 'the provider did not take';
+    return count >= maxRequestPictures ? 'is older than the newest that are sent' : null;
+  }
+
+  /** By its own bytes, whatever the part says of it: an older version, or another program, may have written it. */
+  async #prepare(image: Image): Promise<Prepared> {
+    const before = this.#prepared.get(image.blob.sha256);
+    if (before !== undefined) return before;
+    const bytes = await this.#readBlob(image.blob);
+    if (bytes === null) return { why: 'is no longer stored' };
+    const fitted = await fitPicture(bytes);
+    if ('problem' in fitted) return { why: fitted.problem.replace(/\.$/, '') };
+    const base64 = Buffer.from(fitted.bytes).toString('base64');
+    return { part: { type: 'image', mediaType: fitted.mediaType, base64 }, bytes: fitted.bytes.length };
+  }
+
+  async #itemsOf(step: Step): Promise<MadeItem[]> {
+    const items: MadeItem[] = [];
     for (const input of step.inputs) items.push(await this.#person(input));
     const pieces = await this.#pieces(step);
     if (pieces.length > 0) {
@@ -60,7 +145,7 @@ export class Context {
     return items;
   }
 
-  async #person(input: ClaimedInput): Promise<Item> {
+  async #person(input: ClaimedInput): Promise<MadeItem> {
     return { type: 'person', parts: await this.#parts(input.parts) };
   }
 
@@ -91,7 +176,7 @@ export class Context {
     return { type: 'tool-call', callId: call.callId, tool: call.tool, argumentsText: argumentsText ?? '{}' };
   }
 
-  async #result(call: ToolCall): Promise<Item> {
+  async #result(call: ToolCall): Promise<MadeItem> {
     const parts = await this.#parts(call.content);
     if (call.approval?.changedArguments === true) {
       parts.push({
@@ -102,20 +187,16 @@ export class Context {
     return { type: 'result', callId: call.callId, tool: call.tool, parts, failed: call.outcome !== 'completed' };
   }
 
-  async #parts(parts: readonly (InputPart | ResultPart)[]): Promise<ItemPart[]> {
-    const items: ItemPart[] = [];
+  async #parts(parts: readonly (InputPart | ResultPart)[]): Promise<Part[]> {
+    const items: Part[] = [];
     for (const part of parts) {
-      if (part.type === 'text') items.push({ type: 'text', text: part.text });
-      else if (part.type === 'text-blob')
-        items.push({ type: 'text', text: (await this.#blobText(part.blob)) ?? '[This text is no longer stored.]' });
-      else {
-        const bytes = await this.#readBlob(part.blob);
-        items.push(
-          bytes === null
-            ? { type: 'text', text: '[A picture stood here; it is no longer stored.]' }
-            : { type: 'image', mediaType: part.mediaType, base64: Buffer.from(bytes).toString('base64') },
-        );
+      if (part.type === 'image') {
+        items.push({ type: 'picture', image: part });
+        continue;
       }
+      const text =
+        part.type === 'text' ? part.text : ((await this.#blobText(part.blob)) ?? '[This text is no longer stored.]');
+      items.push({ type: 'text', text: part.name === undefined ? text : fileText(part.name, text) });
     }
     return items;
   }
@@ -126,7 +207,22 @@ export class Context {
   }
 }
 
-function pieceOf(part: Part): ReplyPiece {
+function pieceOf(part: ReplyPart): ReplyPiece {
   if (part.kind === 'text') return { type: 'text', text: part.text };
   return { type: 'reasoning', text: part.text, ...(part.signature === null ? {} : { signature: part.signature }) };
+}
+
+function holdsPicture(item: MadeItem): item is Exclude<MadeItem, Item> {
+  return item.type !== 'reply' && item.parts.some((part) => part.type === 'picture');
+}
+
+function note({ name }: Image, why: string): ItemPart {
+  return { type: 'text', text: `[A picture${name === undefined ? '' : ` (${name})`} stood here that ${why}.]` };
+}
+
+/** An attached file, so that its text is not taken for the person's own words. The fence is longer than any within. */
+function fileText(name: string, text: string): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map((run) => run[0].length));
+  const fence = '`'.repeat(longest + 1);
+  return `The person attached the file ${name}:\n${fence}\n${text}${text.endsWith('\n') ? '' : '\n'}${fence}`;
 }

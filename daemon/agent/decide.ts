@@ -5,13 +5,14 @@
  *   D2  a repeat of a command changes nothing and gets the first answer; the same id with other parameters is a conflict
  *   D3  a turn ends only in the same decision that sees no next-step input waiting
  */
-import { claimable } from '#protocol/conversation/inbox.ts';
+import { attach, claimable } from '#protocol/conversation/inbox.ts';
 import { commandMemoryMs, type Conversation, type Step, type Turn } from '#protocol/conversation/conversation.ts';
 import { RequestError } from '#protocol/errors.ts';
 import type { CommandMark, Draft } from '#protocol/event.ts';
 import type { InputOrigin, InputTarget } from '#protocol/events/input.ts';
 import type { ApprovalScope } from '#protocol/events/approval.ts';
 import type { InputPart } from '#protocol/values/content.ts';
+import { maxSessionPictureBytes, maxSessionPictures } from '#protocol/limits.ts';
 import { timeOfId, type ApprovalId, type InputId, type StepId, type TurnId } from '#protocol/values/ids.ts';
 import type { JsonObject } from '#protocol/values/json.ts';
 import type { Effort, Mode } from '#protocol/values/model.ts';
@@ -44,7 +45,8 @@ export interface Submission {
   origin: InputOrigin;
 }
 
-export function decideSubmit(input: Submission, command: CommandMark): Draft[] {
+export function decideSubmit(conversation: Conversation, input: Submission, command: CommandMark): Draft[] {
+  requireRoom(conversation, [], input.parts);
   return [
     {
       type: 'input.queued',
@@ -64,6 +66,8 @@ export function decideEditInput(
   command: CommandMark,
 ): Draft[] {
   requireWaiting(conversation, inputId);
+  const before = conversation.inbox.find((one) => one.inputId === inputId)?.parts ?? [];
+  requireRoom(conversation, before, parts);
   return [{ type: 'input.edited', command, inputId, parts }];
 }
 
@@ -94,6 +98,25 @@ export function decideWithdrawInput(conversation: Conversation, inputId: InputId
 function requireWaiting(conversation: Conversation, inputId: InputId): void {
   if (conversation.inbox.some((one) => one.inputId === inputId)) return;
   throw new RequestError('conflict', 'This input no longer waits: it was taken up by a turn, or withdrawn.');
+}
+
+/** PR18: what is attached to a session has a bound; taking something away is always allowed. */
+export function requireRoom(
+  { attached }: Pick<Conversation, 'attached'>,
+  before: readonly InputPart[],
+  now: readonly InputPart[],
+): void {
+  const { pictures, bytes } = attach(attached, before, now);
+  if (pictures > maxSessionPictures && pictures > attached.pictures)
+    throw new RequestError(
+      'too_many',
+      `A session takes ${maxSessionPictures} pictures at most (maxSessionPictures), as each is sent again with every request; this would be number ${pictures}. Start another session for more. Nothing was sent.`,
+    );
+  if (bytes > maxSessionPictureBytes && bytes > attached.bytes)
+    throw new RequestError(
+      'too_large',
+      `The pictures of a session may have ${maxSessionPictureBytes / 1024 / 1024} MiB together (maxSessionPictureBytes); with these they would have ${(bytes / 1024 / 1024).toFixed(1)}. Nothing was sent.`,
+    );
 }
 
 /** What the driver does next. `step`: a step is open without a reply. `calls`: its reply is complete, calls may be left. `rest`: nothing to do. */

@@ -27,8 +27,10 @@ export interface DriverPorts {
   defaultModel(): string;
   /** The model of a step, or why it cannot be had. */
   readonly resolveModel: ResolveModel;
-  /** The whole request for the open step; the conversation's history is whole. */
-  buildRequest(conversation: Conversation, model: string): Promise<ModelRequest>;
+  /** The whole request for the open step; the conversation's history is whole. `sees`: whether the model takes pictures, null for unknown. */
+  buildRequest(conversation: Conversation, model: string, sees: boolean | null): Promise<ModelRequest>;
+  /** The model would not take the pictures of the last request: the next holds notes instead. */
+  refusePictures(model: string): void;
   callPorts: CallPorts;
   /** Told on each change of state. */
   changed(state: DriverState): void;
@@ -204,9 +206,12 @@ export class Driver {
     const name = session.conversation.active?.step?.model ?? this.#ports.defaultModel();
     const resolved = await this.#ports.resolveModel(name);
     if ('failure' in resolved) return this.#fail(turnId, stepId, resolved.failure, undefined);
-    const asked = await this.#ports.buildRequest(session.conversation, resolved.model);
-    // What the model takes may have changed since the step was opened, by the settings or by a crash in between.
-    const request = { ...asked, effort: nearestEffort(asked.effort, resolved.efforts) };
+    const build = async () => {
+      const asked = await this.#ports.buildRequest(session.conversation, resolved.model, resolved.pictures ?? null);
+      // What the model takes may have changed since the step was opened, by the settings or by a crash in between.
+      return { ...asked, effort: nearestEffort(asked.effort, resolved.efforts) };
+    };
+    const request = await build();
     const ports = {
       conversation: () => session.conversation,
       append: (events: Draft[]) => session.append(events),
@@ -217,7 +222,14 @@ export class Driver {
       price: resolved.price,
     };
     this.#asked = null;
-    const end = await runStep(ports, stepId, request, signal);
+    let end = await runStep(ports, stepId, request, signal);
+    const saidNothing = session.conversation.active?.step?.parts.length === 0;
+    if (end.end === 'failed' && saidNothing && refusesPictures(end.failure, request) && !signal.aborted) {
+      this.#ports.refusePictures(resolved.model);
+      const message = `${name} did not take the pictures of this conversation, so it goes on without them. ${end.failure.message}`;
+      await session.append([{ type: 'warning.raised', code: 'other', message }]);
+      end = await runStep(ports, stepId, await build(), signal);
+    }
     if (end.end === 'aborted') this.#asked = end.asked ? end.usage : undefined;
     if (end.end === 'failed') return this.#fail(turnId, stepId, end.failure, end.usage);
     signal.throwIfAborted();
@@ -302,6 +314,19 @@ export class Driver {
     this.#state = state;
     this.#ports.changed(state);
   }
+}
+
+/**
+ * US5: a refusal that names a picture, of a request that holds some. Vendors have no code for it in common, so its words decide; at worst the
+ * same request is made once more, without pictures, and fails again.
+ */
+function refusesPictures({ code, message, detail }: Failure, { items }: ModelRequest): boolean {
+  const said = detail ?? message;
+  const names = /\b(images?|pictures?|vision|multimodal|media.?type)/i.test(said);
+  // Where no endpoint takes pictures, one that sells many models answers that there is none.
+  const refuses = code === 'provider_refused' || (code === 'model_unknown' && /support/i.test(said));
+  if (!names || !refuses) return false;
+  return items.some((item) => item.type !== 'reply' && item.parts.some((part) => part.type === 'image'));
 }
 
 /** The log could not be written or read, or a fault of ours, in words a person can act on. */

@@ -11,7 +11,11 @@ export async function withoutLongText(
   const stored: InputPart[] = [];
   for (const part of parts) {
     if (part.type === 'text' && Buffer.byteLength(part.text) > maxInlineFieldBytes)
-      stored.push({ type: 'text-blob', blob: await storeBlob(Buffer.from(part.text)) });
+      stored.push({
+        type: 'text-blob',
+        blob: await storeBlob(Buffer.from(part.text)),
+        ...(part.name === undefined ? {} : { name: part.name }),
+      });
     else stored.push(part);
   }
   return stored;

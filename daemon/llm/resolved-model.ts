@@ -13,6 +13,8 @@ export interface ResolvedModel {
   /** The efforts it takes; null: unknown, so any may be tried. */
   readonly efforts: readonly Effort[] | null;
   readonly price: ModelPrice | null;
+  /** Whether it sees pictures; where that is unknown they are sent. */
+  readonly pictures?: boolean | null;
 }
 
 /** Finds a model by its name (`provider/model`), or says why it cannot be had. */

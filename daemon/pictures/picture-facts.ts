@@ -19,6 +19,11 @@ export function pictureFacts(bytes: Uint8Array): PictureFacts | null {
   return found !== null && found.width > 0 && found.height > 0 ? found : null;
 }
 
+/** Whether these first bytes may be those of a picture, so that it is worth reading the whole. */
+export function mayBePicture(start: Uint8Array): boolean {
+  return /^(\x89PNG|\xff\xd8\xff|GIF8|RIFF....WEBP|BM|\0\0\x01\0)/s.test(Buffer.from(start).toString('latin1'));
+}
+
 /** Formats that are told by name where they cannot be used. */
 export function otherPictureFormat(bytes: Uint8Array): string | null {
   const start = Buffer.from(bytes.subarray(0, 512)).toString('latin1');
@@ -136,7 +141,8 @@ function orientationIn(tiff: Buffer): number {
 }
 
 function bmp(data: Buffer): PictureFacts | null {
-  if (data.toString('latin1', 0, 2) !== 'BM' || data.readUInt32LE(14) < 40) return null;
+  // Its mark is two letters that a text may begin with: the size of its header and the one plane must be there as well.
+  if (data.toString('latin1', 0, 2) !== 'BM' || data.readUInt32LE(14) > 124 || data.readUInt16LE(26) !== 1) return null;
   return { format: 'bmp', width: data.readInt32LE(18), height: Math.abs(data.readInt32LE(22)), ...upright };
 }
 

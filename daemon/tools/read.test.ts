@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { textOf, ToolScratch } from '../testing/tool-environment.ts';
 import { readTool } from './read.ts';
+import { icoOf, jpegOf, pngClaiming, pngOf } from '../testing/pictures.ts';
 
 let scratch: ToolScratch;
 beforeEach(() => {
@@ -68,7 +69,7 @@ describe('TL5: read', () => {
 
   test.each([
     ['NUL', 'ab\0c', /holds NUL bytes: it is a binary file/],
-    ['a picture', Buffer.from('\x89PNG\r\n\x1a\n....', 'latin1'), /is a picture \(PNG\)\. This tool shows text only/],
+    ['a broken picture', Buffer.from('\x89PNG\r\n\x1a\n....', 'latin1'), /is a picture \(PNG\) that is broken/],
     ['a PDF', '%PDF-1.7', /is a PDF/],
     ['UTF-16', Buffer.from('\ufeffhello', 'utf16le'), /is UTF-16 text/],
   ])('%s is refused with a clear word', async (_, content, says) => {
@@ -144,5 +145,41 @@ describe('TL5: read', () => {
       problem: expect.stringMatching(/"limit" is "all"/) as string,
     });
     expect(readTool.prepare({})).toEqual({ problem: expect.stringMatching(/"path" is missing/) as string });
+  });
+});
+
+describe('TL6: read of a picture', () => {
+  test('TL6: answers the picture as it is, with its sides, in every mode that reads', async () => {
+    scratch.put('logo.txt', pngOf(30, 20));
+    const result = await scratch.call(readTool, { path: 'logo.txt' });
+    expect(textOf(result)).toBe('logo.txt: 30 x 20 png.\n<image>');
+    const [, part] = result.content;
+    expect(part).toMatchObject({ type: 'image', mediaType: 'image/png', name: 'logo.txt', width: 30, height: 20 });
+    const sha256 = part?.type === 'image' ? part.blob.sha256 : '';
+    expect(scratch.blobs.get(sha256)?.equals(pngOf(30, 20))).toBe(true);
+    expect(await scratch.assess(readTool, { path: 'logo.txt' })).toMatchObject({ effect: 'read', caution: null });
+    expect(scratch.seen.size).toBe(1);
+  });
+
+  test('TL6: makes a large one smaller and an icon a png, and says so', async () => {
+    scratch.put('wide.jpg', jpegOf(2500, 100));
+    scratch.put('app.ico', icoOf(64));
+    expect(textOf(await scratch.call(readTool, { path: 'wide.jpg' }))).toBe(
+      'wide.jpg: 1568 x 63 jpeg. Scaled from 2500 x 100 to 1568 x 63.\n<image>',
+    );
+    expect(textOf(await scratch.call(readTool, { path: 'app.ico' }))).toBe(
+      'app.ico: 64 x 64 png. Turned from ico into png.\n<image>',
+    );
+  });
+
+  test('TL6: a text that begins as a picture might is a text; a picture that is too large is said to be', async () => {
+    scratch.put('bm.txt', 'BM is short for benchmark, and this line goes on for quite a while.\n');
+    scratch.put('bomb.png', pngClaiming(60_000, 60_000));
+    expect(textOf(await scratch.call(readTool, { path: 'bm.txt' }))).toContain('1\tBM is short');
+    const bomb = await scratch.call(readTool, { path: 'bomb.png' });
+    expect([bomb.outcome, textOf(bomb)]).toEqual([
+      'failed',
+      expect.stringMatching(/^bomb\.png has 60000 x 60000 pixels/),
+    ]);
   });
 });

@@ -1,21 +1,24 @@
 /**
- * `read`: the text of a file with line numbers (TL5), in windows that fit a model. The whole file is passed through, since its stamp, its
+ * `read`: the text of a file with line numbers (TL5), in windows that fit a model; or a picture, as the model can see it (TL6). The whole file is passed through, since its stamp, its
  * number of lines and a NUL anywhere in it count; of each line no more is kept than is shown.
  */
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { systemCode } from '../base/errors.ts';
-import { maxReadLineBytes, maxResultBytes, maxResultLines } from '../base/limits.ts';
+import { maxPictureFileBytes, maxReadLineBytes, maxResultBytes, maxResultLines } from '../base/limits.ts';
+import { fitPicture } from '../pictures/fit-picture.ts';
+import { mayBePicture, otherPictureFormat, pictureFacts } from '../pictures/picture-facts.ts';
 import { countArgument, pathArgument, prepareWith } from './arguments.ts';
-import { startStamp } from './file-stamp.ts';
-import { findPlace, openPlace } from './paths.ts';
+import { stampOf, startStamp } from './file-stamp.ts';
+import { findPlace, openPlace, type Place } from './paths.ts';
 import { completed, failed, refusalOf } from './result.ts';
 import type { Assessment, PreparedCall, Tool, ToolEnvironment, ToolResult } from './tool.ts';
 
 export const readTool: Tool = {
   name: 'read',
   description:
-    `Reads a text file. Each line comes with its number and a tab before it. At most ${maxResultLines} lines or ${maxResultBytes / 1024} KiB at a ` +
+    `Reads a text file, or a picture. Each line of text comes with its number and a tab before it. At most ${maxResultLines} lines or ${maxResultBytes / 1024} KiB at a ` +
     'time; the end of a cut answer names the offset to go on with.',
   parameters: {
     type: 'object',
@@ -78,6 +81,8 @@ async function read(
     const facts = await handle.stat();
     if (facts.isDirectory()) return failed(`${place.shown} is a directory; list it with ls.`);
     if (!facts.isFile()) return failed(`${place.shown} is not a regular file, so it is not read.`);
+    const picture = await pictureIn(handle, facts.size);
+    if (picture !== null) return await showPicture(environment, place, picture, signal);
     const text = await readLines(handle, new LineWindow(offset, limit), signal);
     if (typeof text === 'string') return failed(`${place.shown} ${text}`);
     environment.filesSeen.set(place.real, text.stamp);
@@ -119,6 +124,43 @@ function answer(shown: string, window: LineWindow, offset: number, limit: number
   return completed(lines.join('\n'), details);
 }
 
+/** The whole file where it is a picture; null where it is none, or too large for one. Reads by position, so the text can be read afterwards. */
+async function pictureIn(handle: FileHandle, size: number): Promise<Buffer | null> {
+  const start = Buffer.alloc(16);
+  const { bytesRead } = await handle.read(start, 0, start.length, 0);
+  if (!mayBePicture(start.subarray(0, bytesRead)) || size > maxPictureFileBytes) return null;
+  const bytes = Buffer.alloc(size);
+  let filled = 0;
+  while (filled < size) {
+    const piece = await handle.read(bytes, filled, size - filled, filled);
+    if (piece.bytesRead === 0) break;
+    filled += piece.bytesRead;
+  }
+  const whole = bytes.subarray(0, filled);
+  return pictureFacts(whole) === null ? null : whole;
+}
+
+async function showPicture(
+  environment: ToolEnvironment,
+  place: Place,
+  bytes: Buffer,
+  signal: AbortSignal,
+): Promise<ToolResult> {
+  const fitted = await fitPicture(bytes, signal);
+  if ('problem' in fitted) return failed(`${place.shown} ${fitted.problem}`);
+  environment.filesSeen.set(place.real, stampOf(bytes));
+  const { mediaType, width, height, note } = fitted;
+  const blob = await environment.storeBlob(fitted.bytes);
+  const text = `${place.shown}: ${width} x ${height} ${mediaType.slice('image/'.length)}.${note === null ? '' : ` ${note}`}`;
+  return {
+    outcome: 'completed',
+    content: [
+      { type: 'text', text },
+      { type: 'image', blob, mediaType, name: basename(place.real), width, height },
+    ],
+  };
+}
+
 const pieceBytes = 256 * 1024;
 const lineFeed = 0x0a;
 
@@ -156,11 +198,14 @@ function kindOf(start: Buffer): string | null {
   if (known !== undefined) return known.says;
   if (start.subarray(0, 4).toString('latin1') === 'RIFF' && start.subarray(8, 12).toString('latin1') === 'WEBP')
     return pictureSays('WebP');
-  return null;
+  const other = otherPictureFormat(start);
+  return other === null || other === 'SVG'
+    ? null
+    : `is a picture in the format ${other}, which is not shown here. Convert it to png first.`;
 }
 
 function pictureSays(format: string): string {
-  return `is a picture (${format}). This tool shows text only, so its content cannot be seen here.`;
+  return `is a picture (${format}) that is broken, or has more than ${maxPictureFileBytes / 1024 / 1024} MiB, so it is not shown.`;
 }
 
 const magics: readonly { bytes: Buffer; says: string }[] = [

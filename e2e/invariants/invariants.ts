@@ -38,6 +38,7 @@ export const invariants = {
   PR11: 'A model is found by part of its name; a typo is answered with the nearest, and a name that is in no list can be used.',
   PR14: 'A key is tried with the provider before it is stored, its own answer is shown, and the browser keeps nothing of it.',
   PR17: 'A picture is known by its bytes and brought within the limits of models without holding the daemon up; what is none is refused.',
+  PR18: 'What a person attaches is bounded for each message and each session; more is refused by the name of the limit, and nothing is sent.',
   PR21: 'Calls of a reply run in the order of their first mention; a reply that was cut runs none; bad arguments fail their own call only.',
   PR22: 'Usage counts also where the reply failed; usage that never came is unknown, never zero.',
   PR30: 'A provider that is replaced or closed leaves no connection and no timer.',
@@ -47,6 +48,7 @@ export const invariants = {
   TL3: "An edit tolerates other line ends and keeps the file's own, and its byte order mark.",
   TL4: 'An edit leaves every byte alone that it does not name, also bytes that are not UTF-8.',
   TL5: 'Reading is bounded by lines and bytes, says where to go on, and refuses what is not text.',
+  TL6: 'Reading a picture shows it to the model, brought within the limits; a model that sees none is told so.',
   TL7: 'A file is replaced whole: a crash leaves the old content or the new.',
   TL8: 'A patch of several files is worked out on the files as they are and applied to all of them, or to none.',
   TL9: 'A command starts in the project folder and ends, with all its children, at its time limit.',
@@ -81,6 +83,7 @@ export const invariants = {
   MB4: 'A client that comes back continues at its place: nothing twice, nothing missing, and its state is shown.',
   EV2: 'Everything works without a key and without a network on the scripted model.',
   US1: 'An open request shows in every client, on every connect, and closes in all when it is answered in one.',
+  US5: 'Every picture is checked again when a request is made: what a model would not take becomes smaller, or a note, never an error.',
   US6: 'Reasoning that another provider made is left out of a request, so that a switch of model is never refused.',
   US10: 'A device is paired by a code that works once, and revoking it ends its sockets at once.',
 

@@ -40,6 +40,8 @@ export interface Conversation {
   readonly omittedTurns: number;
   readonly active: Turn | null;
   readonly inbox: readonly QueuedInput[];
+  /** Pictures that people attached, of all inputs that were not taken back: a count that needs no history. */
+  readonly attached: Attached;
   readonly approvals: readonly OpenApproval[];
   readonly questions: readonly OpenQuestion[];
   /** What a person allowed for the rest of this session. */
@@ -62,6 +64,11 @@ export interface Conversation {
   readonly counts: Counts;
   /** Events that did not fit. The writer never makes one; a reader shows them and goes on. */
   readonly anomalies: readonly Anomaly[];
+}
+
+export interface Attached {
+  readonly pictures: number;
+  readonly bytes: number;
 }
 
 export interface SessionFacts {
@@ -236,6 +243,7 @@ export const emptyConversation: Conversation = {
   omittedTurns: 0,
   active: null,
   inbox: [],
+  attached: { pictures: 0, bytes: 0 },
   approvals: [],
   questions: [],
   grants: [],

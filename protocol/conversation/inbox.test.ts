@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { inputId, LogBuilder } from '../testing/log-builder.ts';
+import type { InputPart } from '../values/content.ts';
+import { toBase } from './base.ts';
+import type { Attached } from './conversation.ts';
 import { claimable, edit, move, queue, remove } from './inbox.ts';
 
 /** One steer between two follow-ups: 1 next-turn, 2 next-step, 3 next-turn. */
@@ -42,5 +45,41 @@ describe('an inbox', () => {
 
   it('takes out exactly what was claimed', () => {
     expect(ids(remove(inbox, [inputId(1), inputId(2)]))).toEqual([3]);
+  });
+});
+
+describe('what is attached', () => {
+  const picture = (digit: string, bytes: number) => ({
+    type: 'image' as const,
+    blob: { sha256: digit.repeat(64), bytes },
+    mediaType: 'image/png',
+  });
+  const change = (log: LogBuilder, parts: InputPart[]) =>
+    log.add({ type: 'input.edited', inputId: log.conversation.inbox.at(-1)!.inputId, parts });
+
+  it('PR18: is counted over all inputs, and given back by those that are edited or withdrawn', () => {
+    const log = new LogBuilder().session().asks('look');
+    const counts: Attached[] = [];
+    const keep = () => counts.push(log.conversation.attached);
+    change(log, [picture('a', 10), { type: 'text', text: 'and' }, picture('b', 5)]);
+    keep();
+    log.turn().step();
+    keep();
+    log.asks('and this').asks('and that');
+    change(log, [picture('a', 10)]);
+    keep();
+    change(log, [picture('c', 3), picture('c', 3)]);
+    keep();
+    log.add({ type: 'input.withdrawn', inputId: log.conversation.inbox.at(-1)!.inputId, reason: 'taken back' });
+    keep();
+    expect(counts).toEqual([
+      { pictures: 2, bytes: 15 },
+      { pictures: 2, bytes: 15 },
+      { pictures: 3, bytes: 25 },
+      { pictures: 4, bytes: 21 },
+      { pictures: 2, bytes: 15 },
+    ]);
+    expect(log.conversation.anomalies).toEqual([]);
+    expect(toBase(log.replies().endsStep().conversation).attached).toEqual({ pictures: 2, bytes: 15 });
   });
 });

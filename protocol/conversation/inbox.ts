@@ -2,7 +2,7 @@
 import type { InputTarget } from '../events/input.ts';
 import type { InputPart } from '../values/content.ts';
 import type { InputId } from '../values/ids.ts';
-import type { QueuedInput } from './conversation.ts';
+import type { Attached, QueuedInput } from './conversation.ts';
 
 type Inbox = readonly QueuedInput[];
 
@@ -44,4 +44,19 @@ export function claimable(inbox: Inbox, firstStepOfTurn: boolean): readonly Queu
   const steering = inbox.filter((one) => one.target === 'next-step');
   const opening = firstStepOfTurn ? inbox.find((one) => one.target === 'next-turn') : undefined;
   return inbox.filter((one) => one === opening || steering.includes(one));
+}
+
+/** What a session has attached once `now` stands in place of `before`: none of it is counted twice, and what is taken back is given back. */
+export function attach(
+  { pictures, bytes }: Attached,
+  before: readonly InputPart[],
+  now: readonly InputPart[],
+): Attached {
+  const [given, taken] = [picturesIn(before), picturesIn(now)];
+  return { pictures: pictures - given.pictures + taken.pictures, bytes: bytes - given.bytes + taken.bytes };
+}
+
+function picturesIn(parts: readonly InputPart[]): Attached {
+  const pictures = parts.filter((part) => part.type === 'image');
+  return { pictures: pictures.length, bytes: pictures.reduce((sum, { blob }) => sum + blob.bytes, 0) };
 }

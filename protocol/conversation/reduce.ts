@@ -7,6 +7,7 @@
  *   F5  the cost of a token does not grow with the history or with the length of the turn
  */
 import { isKnown, type EventKind, type EventOf, type KnownEvent, type SessionEvent } from '../event.ts';
+import type { InputPart } from '../values/content.ts';
 import { changesIn } from '../values/display.ts';
 import { addUsage, noUsage, type Usage } from '../values/usage.ts';
 import {
@@ -21,7 +22,7 @@ import {
   type Step,
   type Turn,
 } from './conversation.ts';
-import { edit, move, queue, remove } from './inbox.ts';
+import { attach, edit, move, queue, remove } from './inbox.ts';
 import { openingWords } from './opening.ts';
 import { addOutput, noOutput, refuseTransition, type ToolCall } from './tool-call.ts';
 
@@ -100,12 +101,15 @@ const reducers: { [Kind in EventKind]: (conversation: Conversation, event: Event
     const inbox = queue(c.inbox, { inputId: e.inputId, target: e.target, parts: e.parts, origin: e.origin, at: e.at });
     if (typeof inbox === 'string') return inbox;
     const { session } = c;
-    if (session === null || session.opening !== null) return { ...c, inbox };
-    return { ...c, inbox, session: { ...session, opening: openingWords(e.parts) } };
+    const attached = attach(c.attached, [], e.parts);
+    if (session === null || session.opening !== null) return { ...c, inbox, attached };
+    return { ...c, inbox, attached, session: { ...session, opening: openingWords(e.parts) } };
   },
-  'input.edited': (c, e) => withInbox(c, edit(c.inbox, e.inputId, e.parts)),
+  'input.edited': (c, e) =>
+    withInbox(c, edit(c.inbox, e.inputId, e.parts), attach(c.attached, waitingParts(c, e.inputId), e.parts)),
   'input.moved': (c, e) => withInbox(c, move(c.inbox, e.inputId, e.target, e.before)),
-  'input.withdrawn': (c, e) => withInbox(c, remove(c.inbox, [e.inputId])),
+  'input.withdrawn': (c, e) =>
+    withInbox(c, remove(c.inbox, [e.inputId]), attach(c.attached, waitingParts(c, e.inputId), [])),
   'input.claimed': (c, e) => {
     const inbox = remove(c.inbox, e.inputIds);
     if (typeof inbox === 'string') return inbox;
@@ -444,8 +448,12 @@ function withSession(c: Conversation, change: (session: SessionFacts) => Session
   return c.session === null ? 'there is no session yet' : { ...c, session: change(c.session) };
 }
 
-function withInbox(c: Conversation, inbox: Conversation['inbox'] | string): Folded {
-  return typeof inbox === 'string' ? inbox : { ...c, inbox };
+function withInbox(c: Conversation, inbox: Conversation['inbox'] | string, attached = c.attached): Folded {
+  return typeof inbox === 'string' ? inbox : { ...c, inbox, attached };
+}
+
+function waitingParts(c: Conversation, inputId: string): readonly InputPart[] {
+  return c.inbox.find((one) => one.inputId === inputId)?.parts ?? [];
 }
 
 function withTurn(c: Conversation, turnId: string, change: (turn: Turn) => Turn | string): Folded {

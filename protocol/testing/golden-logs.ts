@@ -1,8 +1,9 @@
 /**
- * Three whole logs. `golden.test.ts` keeps each as fixtures/NAME.jsonl with its fold, fixtures/NAME.conversation.json, so that a change of
+ * Four whole logs. `golden.test.ts` keeps each as fixtures/NAME.jsonl with its fold, fixtures/NAME.conversation.json, so that a change of
  * an event or of the fold shows as a change of a file that somebody reads.
  */
-import { LogBuilder, questionId } from './log-builder.ts';
+import type { FileChange } from '../values/display.ts';
+import { approvalId, callId, LogBuilder, questionId } from './log-builder.ts';
 
 const hash = (digit: string) => ({ sha256: digit.repeat(64), bytes: 42 });
 
@@ -136,6 +137,108 @@ function steeredPausedAborted(): LogBuilder {
   return log;
 }
 
+/** Pictures and a file attached, one message edited and one withdrawn; a picture read, a patch of several files asked about and done. */
+function patchAndPictures(): LogBuilder {
+  const picture = (digit: string, name: string) => ({
+    type: 'image' as const,
+    blob: hash(digit),
+    mediaType: 'image/png',
+    name,
+    width: 640,
+    height: 480,
+  });
+  const log = new LogBuilder().session().asks('Make the plan look like this.');
+  const first = log.conversation.inbox[0]?.inputId;
+  if (first === undefined) throw new Error('an input should wait');
+  log
+    .add({
+      type: 'input.edited',
+      inputId: first,
+      parts: [
+        { type: 'text', text: 'Make the plan look like this.' },
+        picture('a', 'plan.png'),
+        picture('b', 'bed.png'),
+        { type: 'text', text: 'Roses\n', name: 'notes.md' },
+      ],
+    })
+    .turn()
+    .step()
+    .announces('read')
+    .announces('apply_patch')
+    .replies()
+    .requests('read', { path: 'old.png' }, { title: 'Read', kind: 'read', target: 'old.png' })
+    .requests(
+      'apply_patch',
+      { patch: '*** Begin Patch\n*** End Patch' },
+      { title: 'Patch', kind: 'edit', target: 'plan.md, beds.md, old.md', summary: '3 files' },
+    )
+    .starts(1)
+    .add({
+      type: 'tool-call.ended',
+      callId: callId(1),
+      outcome: 'completed',
+      content: [{ type: 'text', text: 'old.png: 640 x 480 png.' }, picture('c', 'old.png')],
+    })
+    .asks('And this?');
+  const second = log.conversation.inbox[0]?.inputId;
+  if (second === undefined) throw new Error('an input should wait');
+  const files: FileChange[] = [
+    {
+      type: 'file-change',
+      path: 'plan.md',
+      change: 'created',
+      before: null,
+      after: hash('d'),
+      added: 1,
+      removed: 0,
+      diff: '--- /dev/null\n+++ b/plan.md\n@@ -0,0 +1,1 @@\n+Roses\n',
+    },
+    {
+      type: 'file-change',
+      path: 'beds.md',
+      movedFrom: 'bed.md',
+      change: 'modified',
+      before: hash('e'),
+      after: hash('f'),
+      added: 2000,
+      removed: 1,
+      diffBlob: hash('1'),
+    },
+    {
+      type: 'file-change',
+      path: 'old.md',
+      change: 'deleted',
+      before: hash('2'),
+      after: null,
+      added: 0,
+      removed: 1,
+      diff: '--- a/old.md\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-Moss\n',
+    },
+  ];
+  return log
+    .add({ type: 'input.edited', inputId: second, parts: [picture('3', 'more.png')] })
+    .add({ type: 'input.withdrawn', inputId: second, reason: 'the person took it back' })
+    .add({
+      type: 'approval.requested',
+      approvalId: approvalId(1),
+      callId: callId(2),
+      reason: 'Changes ask in this mode.',
+      caution: false,
+      rulePattern: 'apply_patch bed.md beds.md old.md plan.md',
+      preview: { type: 'file-changes', files },
+    })
+    .waits(4000)
+    .answers('allow')
+    .starts(2)
+    .ends('Added plan.md: +1 -0 lines.', 'completed', 2, { type: 'file-changes', files })
+    .endsStep()
+    .step()
+    .says(['Done', ' as asked.'])
+    .replies()
+    .endsStep()
+    .endsTurn();
+}
+
 /** One autonomous turn of twenty steps, most of which read a file; the reply of the last is cut by a crash and closed afterwards. */
 function twentySteps(): LogBuilder {
   const log = new LogBuilder().session().asks('Count the leaves in every bed.').turn();
@@ -183,4 +286,5 @@ export const goldenLogs: Readonly<Record<string, () => LogBuilder>> = {
   'tools-and-approval': toolsAndApproval,
   'steered-paused-aborted': steeredPausedAborted,
   'twenty-steps': twentySteps,
+  'patch-and-pictures': patchAndPictures,
 };

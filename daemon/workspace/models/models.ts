@@ -109,8 +109,9 @@ export class Models {
     if (resolution.type === 'unavailable') return { failure: resolution.failure };
     const { client, row, model } = resolution;
     if (row === null) return { client, model, contextWindow: null, efforts: [], price: null };
-    const { contextWindow, efforts, price } = factsOf(row, model, await this.#catalogueFor(row), this.#listedBy(row));
-    return { client, model, contextWindow, efforts, price };
+    const facts = factsOf(row, model, await this.#catalogueFor(row), this.#listedBy(row));
+    const { contextWindow, efforts, price, pictures } = facts;
+    return { client, model, contextWindow, efforts, price, pictures };
   }
 
   /** The efforts that a model takes; null: unknown, so any may be tried. */
