@@ -30,6 +30,7 @@ it('says what is known of a model, and of what is not that it is unknown', () =>
 
 it('names the model with its effort, and one that is in no list by its name', () => {
   expect(modelWords(fern, 'work/fern', 'low')).toBe('Fern · low');
+  expect(modelWords({ ...fern, efforts: [] }, 'work/fern', 'low')).toBe('Fern');
   expect(modelWords(undefined, 'work/moss', null)).toBe('work/moss');
   expect(modelWords(undefined, null, null)).toBe('No model');
 });

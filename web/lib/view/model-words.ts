@@ -31,7 +31,8 @@ export function fitEffort(effort: Effort | null, choice: ModelChoice | undefined
 /** "GPT-5 · high": what the composer shows. A model that is in no list is called by its name. */
 export function modelWords(choice: ModelChoice | undefined, name: string | null, effort: Effort | null): string {
   const label = choice?.label ?? name ?? 'No model';
-  return effort === null ? label : `${label} · ${effortLabels[effort]}`;
+  // One that the model does not take is not used.
+  return effort === null || !effortsOf(choice).includes(effort) ? label : `${label} · ${effortLabels[effort]}`;
 }
 
 /** "200k window", "$3 in, $15 out", "sees pictures". */
