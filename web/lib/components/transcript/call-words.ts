@@ -1,6 +1,6 @@
 /** How a tool call's life is said at the end of its line, and the text that it put out. */
 import type { CallApproval, ToolCall } from '#protocol/conversation/tool-call.ts';
-import { plainText } from '#protocol/values/content.ts';
+import { plainText, type Image } from '#protocol/values/content.ts';
 import { callOutcomeLabels } from '../../view/labels.ts';
 import { clockTime } from '../../view/time.ts';
 
@@ -43,6 +43,19 @@ export function outputOf(call: ToolCall): string {
   const { head, tail, omitted } = call.output;
   if (head === '' && tail === '') return plainText(call.content);
   return omitted > 0 ? `${head}\n… ${omitted} characters are not shown here …\n${tail}` : head + tail;
+}
+
+/** The pictures that a call answered with. */
+export function picturesOf(call: ToolCall): readonly Image[] {
+  return call.content.filter((part) => part.type === 'image');
+}
+
+/** What its display says more; of a picture, which only its result knows, "1200 x 800 png". */
+export function summaryOf(call: ToolCall): string | null {
+  const [picture] = picturesOf(call);
+  if (call.display.summary !== undefined || picture?.width === undefined || picture.height === undefined)
+    return call.display.summary ?? null;
+  return `${picture.width} x ${picture.height} ${picture.mediaType.replace('image/', '')}`;
 }
 
 /** "Allowed on Pixel, 14:03, with changed arguments: “…”" */
