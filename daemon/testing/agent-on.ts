@@ -24,7 +24,7 @@ export interface AgentSetup extends SessionSetup {
   /** Other models by name; what is not here is the scripted one. */
   models?: Readonly<Record<string, ModelClient | Failure>>;
   /** What is known of every model. */
-  facts?: Partial<Pick<ResolvedModel, 'efforts' | 'price'>>;
+  facts?: Partial<Pick<ResolvedModel, 'efforts' | 'price' | 'pictures'>>;
 }
 
 export interface MadeAgent extends MadeSession {
