@@ -3,6 +3,7 @@ import { chatReply, expect, test } from '../support/test.ts';
 
 test('UI28: text size and motion hold for all text, code too, and before the first paint', async ({
   app,
+  daemon,
   provider,
 }) => {
   const { page } = app;

@@ -50,12 +50,27 @@ test('PR14: a bad key is refused in the words of the provider, a good one is sto
     await expect(app.modelButton).toHaveAccessibleName('Model: fern-1');
     expect(await kept(page)).not.toMatch(/sk-e2e-(bad|good)/);
     expect(daemon.output).not.toMatch(/sk-e2e-(bad|good)/);
+
+    // Blank tries the one that is there; removing it leaves nothing of it.
+    await app.modelButton.click();
+    await page.getByRole('button', { name: 'Connect a provider' }).click();
+    await page.getByRole('button', { name: /^work/ }).click();
+    await expect(page.getByText(/The key is stored here/)).toBeVisible();
+    await page.getByRole('button', { name: 'Try it again' }).click();
+    await expect(page.getByRole('status').filter({ hasText: 'accepted the key' })).toBeVisible();
+    expect(vendor.requests.at(-1)?.headers.authorization).toBe(`Bearer ${goodKey}`);
+    await page.getByRole('button', { name: 'Remove the stored key' }).click();
+    await expect(page.getByRole('button', { name: 'Try and store' })).toBeDisabled();
+    expect(await readFile(file, 'utf8').catch(() => '')).not.toContain(goodKey);
   } finally {
     await vendor.close();
   }
 });
 
-test('PR14: a failure of the key leads to its provider, a stored key is removed there', async ({ app, provider }) => {
+test('PR14: a failure of the key leads to the form of its provider, which says where the key comes from', async ({
+  app,
+  provider,
+}) => {
   const { page } = app;
   provider.enqueue(errorReply(401, { message: 'No auth credentials found' }));
   await app.say('Hello?');
