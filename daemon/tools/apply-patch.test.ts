@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { FileChanges } from '#protocol/values/display.ts';
@@ -347,7 +348,7 @@ test('TL8: any set of changes comes out as asked, and with one more that cannot 
 
 test('TL8: a kill in the middle of a patch leaves each file old or new', async () => {
   for (const name of ['a', 'b', 'c']) scratch.put(name, '0\n');
-  const program = join(import.meta.dirname, 'fixtures', 'patcher.ts');
+  const program = fileURLToPath(new URL('./fixtures/patcher.ts', import.meta.url));
   for (let round = 0; round < 4; round++) {
     const child = spawn(process.execPath, ['--import', 'tsx', program, scratch.folder], {
       stdio: ['ignore', 'pipe', 'inherit'],
