@@ -11,7 +11,7 @@ import {
   splitAt,
   type Reply,
 } from '../testing/wire-server.ts';
-import { anthropicMessages } from './anthropic-messages.ts';
+import { anthropicMessages, messagesFormat } from './anthropic-messages.ts';
 import { acceptance, aRequest, callsOf, gather, person, type Gathered } from './contract.ts';
 import type { Item, ModelRequest } from './item.ts';
 
@@ -384,10 +384,8 @@ describe('recorded streams', () => {
   triedOnRecordings({
     folder: 'anthropic-messages',
     replies: (lines) => [namedEvents(lines)],
-    client: (http) =>
-      anthropicMessages({ provider: 'recorded', baseUrl: 'http://m', key: null, keyName: null, clock, http }),
+    format: messagesFormat,
     finish: /"stop_reason":"/,
-    density: 'every',
   });
 });
 

@@ -9,10 +9,10 @@ import { wireClient, type WireFormat, type WireOptions } from './wire-client.ts'
 
 export function anthropicMessages(options: WireOptions): ModelClient {
   // The SDK adds the /v1 itself; an address that ends in it means the same.
-  return wireClient(format, { ...options, baseUrl: options.baseUrl.replace(/\/v1$/, '') });
+  return wireClient(messagesFormat, { ...options, baseUrl: options.baseUrl.replace(/\/v1$/, '') });
 }
 
-const format: WireFormat = {
+export const messagesFormat: WireFormat = {
   headers: (key) => ({ 'anthropic-version': '2023-06-01', ...(key !== null && { 'x-api-key': key }) }),
   reader: readMessagesReply,
   async load() {

@@ -25,7 +25,7 @@ import {
 import { triedOnRecordings } from '../testing/recorded-streams.ts';
 import { acceptance, aRequest, callsOf, gather, person, type Gathered } from './contract.ts';
 import type { Item, ModelRequest } from './item.ts';
-import { openAiChat } from './openai-chat.ts';
+import { chatFormat, openAiChat } from './openai-chat.ts';
 
 const clock = { now: () => Date.parse('2026-12-01T10:00:00Z') };
 
@@ -473,9 +473,8 @@ describe('recorded vendor streams', () => {
   triedOnRecordings({
     folder: 'openai-chat',
     replies: (lines) => [[...lines, '[DONE]'].map((line) => `data: ${line}\n\n`).join('')],
-    client: (http) => openAiChat({ provider: 'recorded', baseUrl: 'http://m', key: null, keyName: null, clock, http }),
+    format: chatFormat,
     finish: /"finish_reason":"/,
-    density: 'few',
   });
 });
 

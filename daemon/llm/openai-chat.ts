@@ -10,10 +10,10 @@ import { loadOpenAi } from './openai-sdk.ts';
 import { wireClient, type WireFormat, type WireOptions } from './wire-client.ts';
 
 export function openAiChat(options: WireOptions): ModelClient {
-  return wireClient(format, options);
+  return wireClient(chatFormat, options);
 }
 
-const format: WireFormat = {
+export const chatFormat: WireFormat = {
   headers: (key) => (key === null ? {} : { authorization: `Bearer ${key}` }),
   reader: readChatReply,
   async load() {

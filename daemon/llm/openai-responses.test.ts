@@ -13,7 +13,7 @@ import {
 } from '../testing/wire-server.ts';
 import { acceptance, aRequest, gather, person, type Gathered } from './contract.ts';
 import type { Item, ModelRequest } from './item.ts';
-import { openAiResponses } from './openai-responses.ts';
+import { openAiResponses, responsesFormat } from './openai-responses.ts';
 
 const clock = { now: () => Date.parse('2026-12-01T10:00:00Z') };
 
@@ -135,16 +135,14 @@ test('encrypted reasoning goes back to who made it, and to nobody else; calls an
 describe('recorded streams', () => {
   triedOnRecordings({
     folder: 'openai-responses',
-    // One recording holds several responses; the one of an error has no reply to read.
+    // One recording holds several responses.
     replies: (lines) => {
-      if (lines.some((line) => line.includes('"type":"response.failed"'))) return [];
-      const ends = lines.flatMap((line, index) => (line.includes('"type":"response.completed"') ? [index + 1] : []));
+      const over = /"type":"response\.(completed|failed)"/;
+      const ends = lines.flatMap((line, index) => (over.test(line) ? [index + 1] : []));
       return ends.map((end, index) => namedEvents(lines.slice(ends[index - 1] ?? 0, end)));
     },
-    client: (http) =>
-      openAiResponses({ provider: 'recorded', baseUrl: 'http://m', key: null, keyName: null, clock, http }),
-    finish: /event: response\.completed/,
-    density: 'few',
+    format: responsesFormat,
+    finish: /event: (error|response\.completed|response\.failed)/,
   });
 });
 

@@ -10,10 +10,10 @@ import { loadOpenAi } from './openai-sdk.ts';
 import { wireClient, type WireFormat, type WireOptions } from './wire-client.ts';
 
 export function openAiResponses(options: WireOptions): ModelClient {
-  return wireClient(format, options);
+  return wireClient(responsesFormat, options);
 }
 
-const format: WireFormat = {
+export const responsesFormat: WireFormat = {
   headers: (key) => (key === null ? {} : { authorization: `Bearer ${key}` }),
   reader: readResponsesReply,
   async load() {
