@@ -174,7 +174,9 @@ export class Daemon {
       }),
     );
     await agents.start();
-    scope.onClose(watchFolder(home, () => void agents.lookAround().catch(fault)));
+    scope.onClose(watchFolder(home.sessions, () => void agents.lookAround().catch(fault)));
+    // Settings that a person saves are heard by every page at once; where the home cannot be watched, at the next list or step.
+    scope.onClose(watchFolder(home.home, () => void models.refresh().catch(fault), 'settings.json'));
 
     const folders = new Folders({
       userHome: realUserHome,
@@ -289,11 +291,11 @@ function countRows(
   return { running: count('running', 'pausing'), waiting: count('waiting'), all };
 }
 
-/** Calls back when a name appears or goes in the sessions' folder; what is appended to a log is no concern of it. */
-function watchFolder(home: HomePaths, changed: () => void): () => void {
+/** Calls back when a name appears or goes in a folder, or when the one file that is named is written; what is appended to a log is no concern of it. */
+function watchFolder(folder: string, changed: () => void, file: string | null = null): () => void {
   let soon: NodeJS.Timeout | null = null;
-  const watcher = watch(home.sessions, { persistent: false }, (kind) => {
-    if (kind !== 'rename') return;
+  const watcher = watch(folder, { persistent: false }, (kind, name) => {
+    if (file === null ? kind !== 'rename' : name !== file) return;
     soon ??= setTimeout(() => {
       soon = null;
       changed();
