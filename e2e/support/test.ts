@@ -23,6 +23,8 @@ interface Options {
   sample: SampleName;
   /** False: a fresh machine, where only the built-in demo answers. */
   configured: boolean;
+  /** Where model servers of the machine are looked for. */
+  localServers: string;
 }
 
 interface Fixtures {
@@ -39,6 +41,7 @@ interface Fixtures {
 export const test = base.extend<Options & Fixtures>({
   sample: ['garden', { option: true }],
   configured: [true, { option: true }],
+  localServers: ['off', { option: true }],
 
   scratch: async ({}, use) => {
     const folder = await realpath(await mkdtemp(join(tmpdir(), 'alcove-e2e-')));
@@ -56,7 +59,7 @@ export const test = base.extend<Options & Fixtures>({
     await provider.close();
   },
 
-  daemon: async ({ scratch, folder, provider, configured }, use, testInfo) => {
+  daemon: async ({ scratch, folder, provider, configured, localServers }, use, testInfo) => {
     const home = join(scratch, 'home');
     await mkdir(home, { mode: 0o700 });
     const providers = {
@@ -64,7 +67,7 @@ export const test = base.extend<Options & Fixtures>({
     };
     if (configured) await writeFile(join(home, 'settings.json'), JSON.stringify({ providers }), { mode: 0o600 });
     // The person's home is not Alcove's, and no model server of this machine plays in.
-    const environment = { E2E_KEY: secretKey, HOME: scratch, ALCOVE_LOCAL_SERVERS: 'off' };
+    const environment = { E2E_KEY: secretKey, HOME: scratch, ALCOVE_LOCAL_SERVERS: localServers };
     const daemon = new Daemon({ home, folder, environment });
     await daemon.start();
     await use(daemon);
