@@ -46,12 +46,7 @@ test('MB6: two tabs and a second device stay in step: same order, same questions
   await elsewhere.close();
 });
 
-test('MB6: a mode that is chosen on one is that of the other', async ({
-  app,
-  daemon,
-  provider,
-  context,
-}) => {
+test('MB6: a mode that is chosen on one is that of the other', async ({ app, daemon, provider, context }) => {
   provider.enqueue(chatReply({ text: 'Roses.' }));
   await app.say('What grows?');
   await app.sees('Roses.');
