@@ -67,7 +67,11 @@ export class AttachmentsState {
     const taken = files.slice(0, Math.max(0, room));
     this.#coming = [...this.#coming, ...taken];
     // One after the other, so that they stand in the order in which they were given.
-    for (const file of taken) await this.#take(file);
+    try {
+      for (const file of taken) await this.#take(file);
+    } finally {
+      this.#coming = this.#coming.filter((one) => !taken.includes(one));
+    }
   }
 
   remove(part: Attachment): void {
@@ -132,7 +136,9 @@ async function readText(file: File): Promise<Attachment | string> {
       file.size < 1024 * 1024 ? `${Math.ceil(file.size / 1024)} KB` : `${(file.size / 1024 / 1024).toFixed(1)} MB`;
     return `${name} is too large to attach: ${size}, and a text may have ${maxAttachedTextBytes / 1024} KB. Write its path instead, and the agent reads what it needs of it.`;
   }
-  const bytes = await file.arrayBuffer();
+  const bytes = await file.arrayBuffer().catch(() => null);
+  // A folder looks like a file until it is read.
+  if (bytes === null) return `${name} cannot be read: it is a folder, or it is gone. Write its path instead.`;
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     if (text === '') return `${name} is empty, so it was not attached.`;

@@ -65,6 +65,18 @@ it('PR18: what is refused costs nothing that is attached, and says why', async (
   ]);
 });
 
+it('PR18: a folder that is dropped is refused, and the files after it are taken', async () => {
+  const folder = new File(['x'], 'seeds');
+  folder.arrayBuffer = () => Promise.reject(new DOMException('gone', 'NotFoundError'));
+  const attachments = open();
+  await attachments.add([folder, ivy]);
+  expect([attachments.parts.length, attachments.coming, attachments.problems]).toEqual([
+    1,
+    [],
+    ['seeds cannot be read: it is a folder, or it is gone. Write its path instead.'],
+  ]);
+});
+
 it('PR18: the eleventh is left out, and the ten are kept', async () => {
   const attachments = open();
   await attachments.add(Array.from({ length: 11 }, (_, place) => new File(['x'], `${place}.txt`)));
