@@ -37,10 +37,13 @@ const edges: readonly (readonly [string, readonly string[]])[] = [
 const themes: Record<string, readonly RegExp[]> = {
   light: [/:root,\s*\[data-theme='light'\] \{([^}]*)\}/],
   dark: [/\n\[data-theme='dark'\] \{([^}]*)\}/],
-  'high contrast, light': [/:root,\s*\[data-theme='light'\] \{([^}]*)\}/, /\n\[data-contrast='more'\] \{([^}]*)\}/],
+  'high contrast, light': [
+    /:root,\s*\[data-theme='light'\] \{([^}]*)\}/,
+    /\n:root\[data-contrast='more'\] \{([^}]*)\}/,
+  ],
   'high contrast, dark': [
     /\n\[data-theme='dark'\] \{([^}]*)\}/,
-    /\n\[data-contrast='more'\] \{([^}]*)\}/,
+    /\n:root\[data-contrast='more'\] \{([^}]*)\}/,
     /\n\[data-theme='dark'\]\[data-contrast='more'\] \{([^}]*)\}/,
   ],
 };

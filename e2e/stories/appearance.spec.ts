@@ -46,3 +46,13 @@ test('a session is renamed where its title stands; Escape leaves it as it was', 
   const { sessions } = await daemon.call('session.list', {});
   expect(sessions.map((session) => session.title)).toEqual(['The garden']);
 });
+
+test('UI28: in high contrast what is marked has a border, where other themes have a tint', async ({ app, daemon }) => {
+  const { page } = app;
+  const border = () =>
+    page.locator('html').evaluate((root) => getComputedStyle(root).getPropertyValue('--tint-border'));
+  await page.goto(`${daemon.address}/more`);
+  expect(await border()).toBe('0px');
+  await page.getByRole('radio', { name: 'High contrast' }).check({ force: true });
+  await expect.poll(border).toBe('2px');
+});
