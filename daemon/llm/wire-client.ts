@@ -190,7 +190,9 @@ class WireClient implements ModelClient {
           reply,
           'provider_unreachable',
           `cannot be reached (${reasonOf(error)})`,
-          'Look whether it runs and whether baseUrl is right; it can be tried again.',
+          offline.has(reasonOf(error))
+            ? 'Look whether this machine is online, then try again.'
+            : 'Look whether it runs and whether its address (baseUrl) is right; it can be tried again.',
           true,
           error,
         );
@@ -295,6 +297,9 @@ function hostOf(location: string | null): string | null {
   if (location === null || !URL.canParse(location)) return null;
   return new URL(location).host;
 }
+
+/** What the system says where it is the network that is missing, and not the provider. */
+const offline: ReadonlySet<string> = new Set(['ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'ENETDOWN', 'EHOSTUNREACH']);
 
 /** The system's own word for a failed connection, such as ECONNREFUSED, from wherever in the chain of causes it stands. */
 function reasonOf(error: unknown): string {

@@ -196,7 +196,7 @@ describe('a provider that says no', () => {
       const house = await House.open();
       const run = await house.alcove(['run', 'Do it.'], { through: ['unshare', '-rn'] }).ended();
       expect(run.code).toBe(1);
-      expect(run.stderr).toMatch(/loopback cannot be reached \(ENETUNREACH\)/);
+      expect(run.stderr).toMatch(/loopback cannot be reached \(ENETUNREACH\)\. Look whether this machine is online/);
     },
     60_000,
   );
