@@ -234,16 +234,14 @@ describe('pictures of a request', () => {
     return log.add({ type: 'input.queued', inputId, target: 'next-turn', parts, origin: 'person' });
   };
   const sent = (log: LogBuilder) => {
-    log
-      .turn()
-      .add({
-        type: 'step.started',
-        turnId: log.turnId,
-        stepId: 'stp_1' as StepId,
-        model: 'a/b',
-        effort: null,
-        mode: 'ask',
-      });
+    log.turn().add({
+      type: 'step.started',
+      turnId: log.turnId,
+      stepId: 'stp_1' as StepId,
+      model: 'a/b',
+      effort: null,
+      mode: 'ask',
+    });
     const inputIds = log.conversation.inbox.map(({ inputId }) => inputId);
     return log.add({ type: 'input.claimed', stepId: log.stepId, inputIds }).conversation;
   };
