@@ -1,10 +1,11 @@
 /**
  * `alcove login PROVIDER`, `alcove logout PROVIDER`: a key in and out. The key is read without echo on a terminal, else from standard input; it is
  * never an argument, since those are seen by everybody on the machine and kept by shells. Exit code 0 where it works, 1 where it was refused
- * or could not be tried.
+ * or could not be tried, 2 where no provider is called so.
  */
 import { text as textOf } from 'node:stream/consumers';
 import type { Provider } from '#protocol/commands/provider.ts';
+import { RequestError } from '#protocol/errors.ts';
 import { openDesk } from './desk.ts';
 import type { Surroundings } from './surroundings.ts';
 import { UsageError } from './usage-error.ts';
@@ -23,11 +24,15 @@ export async function login(around: Surroundings, name: string | undefined, untr
     if (row?.key.page != null) process.stderr.write(`Keys are made at ${row.key.page}\n`);
     const inForce = row?.key.from ?? null;
     const blank = inForce === null ? '' : ', blank to try the one that is there';
-    const key = process.stdin.isTTY
-      ? await askSecretly(`Key of ${row?.label ?? name} (it is not shown${blank}): `)
-      : await textOf(process.stdin);
+    // One that is not listed is written wrong, or a server that is away: no key helps either, so none is asked for.
+    const key =
+      row === undefined
+        ? ''
+        : process.stdin.isTTY
+          ? await askSecretly(`Key of ${row.label} (it is not shown${blank}): `)
+          : await textOf(process.stdin);
     if (key === null) return 130;
-    const end = await desk.connect({ provider: name, key: key.trim(), untried });
+    const end = await named(desk.connect({ provider: name, key: key.trim(), untried }));
     const next =
       end.answer === 'unreachable' && !end.stored
         ? ' It was not kept; to keep it all the same: alcove login --untried'
@@ -45,13 +50,23 @@ export async function login(around: Surroundings, name: string | undefined, untr
 export async function logout(around: Surroundings, name: string): Promise<number> {
   const desk = await openDesk(around, true);
   try {
-    const { provider } = await desk.disconnect(name);
+    const { provider } = await named(desk.disconnect(name));
     const still =
       provider.key.from === 'environment' ? ` The key in ${provider.key.variable ?? ''} stays in force.` : '';
     process.stdout.write(`No key of ${provider.label} is kept by Alcove any more.${still}\n`);
     return 0;
   } finally {
     await desk.close();
+  }
+}
+
+/** A name that no provider has is wrong usage. */
+async function named<T>(asked: Promise<T>): Promise<T> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof RequestError && error.code === 'not_found') throw new UsageError(error.message);
+    throw error;
   }
 }
 

@@ -16,7 +16,9 @@ export async function models(
     await makeOwnerOnlyFolder(around.home);
     const address = typeof options.refresh === 'string' ? options.refresh : null;
     const { models: count, from } = await refreshCatalogue(around.home, address, systemClock);
-    process.stderr.write(`The catalogue is new: ${count} models of the known vendors, from ${from}.\n`);
+    process.stderr.write(
+      `The catalogue is new: ${count} ${count === 1 ? 'model' : 'models'} of the known vendors, from ${from}.\n`,
+    );
   }
   const desk = await openDesk(around, false);
   try {

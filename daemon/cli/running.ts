@@ -1,5 +1,6 @@
 /** Asks the daemon that runs on this home, by POST /rpc with the token that it left for its own user. */
 import type { CommandName, Params, Result } from '#protocol/command.ts';
+import { RequestError, type ErrorCode } from '#protocol/errors.ts';
 import { messageOf } from '../base/errors.ts';
 import { readDaemonFile } from '../daemon.ts';
 
@@ -41,8 +42,12 @@ export class Running {
     }
     if (response.status === 401)
       throw new NotRunningError(`Another program answers on port ${this.port}. Start Alcove with: alcove`);
-    const answer = (await response.json()) as { result?: Result<Name>; error?: { message: string } };
-    if (answer.result === undefined) throw new Error(answer.error?.message ?? `${method} failed (${response.status})`);
+    const answer = (await response.json()) as {
+      result?: Result<Name>;
+      error?: { message: string; data: { code: ErrorCode } };
+    };
+    if (answer.error !== undefined) throw new RequestError(answer.error.data.code, answer.error.message);
+    if (answer.result === undefined) throw new Error(`${method} failed (${response.status})`);
     return answer.result;
   }
 }
