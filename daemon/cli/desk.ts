@@ -7,6 +7,7 @@ import { SystemIds } from '../base/ids.ts';
 import { acquireLock } from '../base/lock.ts';
 import { join } from 'node:path';
 import { openModelAccess } from '../model-access.ts';
+import { inHome } from './home-refusal.ts';
 import { NotRunningError, Running } from './running.ts';
 import type { Surroundings } from './surroundings.ts';
 
@@ -25,6 +26,10 @@ export async function openDesk(around: Surroundings, writing: boolean): Promise<
   } catch (error) {
     if (!(error instanceof NotRunningError)) throw error;
   }
+  return await inHome(around.home, deskInHome(around, writing));
+}
+
+async function deskInHome(around: Surroundings, writing: boolean): Promise<Desk> {
   const home = homePaths(around.home);
   await makeOwnerOnlyFolder(home.home);
   if (writing) await makeOwnerOnlyFolder(home.locks);
@@ -44,8 +49,8 @@ export async function openDesk(around: Surroundings, writing: boolean): Promise<
   return {
     models: async () => ({ models: await models.list(), default: models.default }),
     providers: async () => ({ providers: await connections.list() }),
-    connect: ({ provider, key, untried }) => connections.connect(provider, key, untried ?? false),
-    disconnect: async (provider) => ({ provider: await connections.disconnect(provider) }),
+    connect: ({ provider, key, untried }) => inHome(around.home, connections.connect(provider, key, untried ?? false)),
+    disconnect: async (provider) => ({ provider: await inHome(around.home, connections.disconnect(provider)) }),
     async close() {
       await access.close();
       lock?.release();

@@ -4,6 +4,7 @@ import { systemClock } from '../base/clock.ts';
 import { makeOwnerOnlyFolder } from '../base/files.ts';
 import { refreshCatalogue } from '../model-access.ts';
 import { openDesk } from './desk.ts';
+import { inHome } from './home-refusal.ts';
 import type { Surroundings } from './surroundings.ts';
 import { visible } from './visible.ts';
 
@@ -13,9 +14,9 @@ export async function models(
   options: { all?: boolean; json?: boolean; refresh?: boolean | string },
 ): Promise<number> {
   if (options.refresh !== undefined && options.refresh !== false) {
-    await makeOwnerOnlyFolder(around.home);
+    await inHome(around.home, makeOwnerOnlyFolder(around.home));
     const address = typeof options.refresh === 'string' ? options.refresh : null;
-    const { models: count, from } = await refreshCatalogue(around.home, address, systemClock);
+    const { models: count, from } = await inHome(around.home, refreshCatalogue(around.home, address, systemClock));
     process.stderr.write(
       `The catalogue is new: ${count} ${count === 1 ? 'model' : 'models'} of the known vendors, from ${from}.\n`,
     );

@@ -16,6 +16,7 @@ import type { Agent } from '../agent/agent.ts';
 import { digestOf } from '../base/digest.ts';
 import { messageOf } from '../base/errors.ts';
 import { openOneShot, type OneShot } from '../one-shot.ts';
+import { inHome } from './home-refusal.ts';
 import type { Surroundings } from './surroundings.ts';
 import { UsageError } from './usage-error.ts';
 import { visible } from './visible.ts';
@@ -41,7 +42,7 @@ export async function run(
   // A reader that went away (`| head`) ends the output, not the work.
   process.stdout.on('error', () => undefined);
   const onTerminal = process.stdin.isTTY && process.stderr.isTTY;
-  const oneShot = await openOneShot({
+  const opening = openOneShot({
     ...around,
     folder: options.folder,
     sessionFile: options.sessionFile,
@@ -51,6 +52,8 @@ export async function run(
     unattended: onTerminal ? null : unattended,
     fault: (error) => process.stderr.write(`alcove: ${messageOf(error)}\n`),
   });
+  // A file that the person named stands somewhere else.
+  const oneShot = await (options.sessionFile === null ? inHome(around.home, opening) : opening);
   for (const note of oneShot.notes) process.stderr.write(visible(`· ${note}\n`));
   try {
     return await follow(oneShot, options, onTerminal);

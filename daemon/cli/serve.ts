@@ -1,9 +1,8 @@
 /** `alcove`: serves in the foreground until it is told to end. Starting again while it runs opens the running one. */
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { DatabaseError } from '../base/database.ts';
-import { messageOf, systemCode } from '../base/errors.ts';
 import { Daemon, HomeBusyError } from '../daemon.ts';
+import { inHome } from './home-refusal.ts';
 import { hasDisplay, invitation, openBrowser } from './invitation.ts';
 import { NotRunningError, Running } from './running.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -44,9 +43,9 @@ async function startOrFind(around: Surroundings, port: number, told: AbortSignal
   const deadline = performance.now() + elsewhereMs;
   while (!told.aborted) {
     try {
-      return await Daemon.start({ ...around, port });
+      return await inHome(around.home, Daemon.start({ ...around, port }));
     } catch (error) {
-      if (!(error instanceof HomeBusyError)) throw refusal(error, around.home);
+      if (!(error instanceof HomeBusyError)) throw error;
       const running = await Running.find(around.home).catch((unanswered: unknown) => {
         if (!(unanswered instanceof NotRunningError)) throw unanswered;
         return null;
@@ -77,26 +76,4 @@ function toldToEnd(): AbortSignal {
 
 async function aborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, 'abort');
-}
-
-/** What the system says of a home that cannot be used, as a sentence with the next step. */
-function refusal(error: unknown, home: string): unknown {
-  const code = systemCode(error);
-  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
-    return new Error(`${home} cannot be written (${code}). Make it writable, or set ALCOVE_HOME to another folder.`, {
-      cause: error,
-    });
-  }
-  if (code === 'EEXIST' || code === 'ENOTDIR')
-    return new Error(
-      `${home} is not a folder (${messageOf(error)}). Move it away, or set ALCOVE_HOME to another folder.`,
-      {
-        cause: error,
-      },
-    );
-  if (code === 'ENOSPC' || code === 'EDQUOT' || (error instanceof DatabaseError && error.code === 'full'))
-    return new Error(`There is no space left for ${home} (${messageOf(error)}). Make space and start again.`, {
-      cause: error,
-    });
-  return error;
 }

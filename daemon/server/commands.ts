@@ -10,6 +10,7 @@ import { parse, z, type Schema } from '#protocol/schema.ts';
 import { request as requestSchema, type Request } from '#protocol/up.ts';
 import type { CommandId } from '#protocol/values/ids.ts';
 import type { Diagnostics } from '../base/diagnostics.ts';
+import { DatabaseError } from '../base/database.ts';
 import { systemCode } from '../base/errors.ts';
 import type { Caller } from './caller.ts';
 import type { CommandResults } from './command-results.ts';
@@ -77,7 +78,7 @@ const fullDisk = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO']);
 export function presentable(error: unknown, diagnostics: Diagnostics): RequestError {
   if (error instanceof RequestError) return error;
   diagnostics.error('A request failed', { error });
-  if (fullDisk.has(systemCode(error) ?? ''))
+  if (fullDisk.has(systemCode(error) ?? '') || (error instanceof DatabaseError && error.code === 'full'))
     return new RequestError('storage_failed', 'The disk refused. Nothing was changed; make space and try again.');
   return new RequestError('internal', 'Something went wrong in the daemon. Its own log (diagnostics.jsonl) says what.');
 }

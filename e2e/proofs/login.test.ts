@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startJsonServer, type JsonAnswer } from '../../daemon/testing/json-server.ts';
 import { chatReply } from '../../daemon/testing/openai-server.ts';
+import { canMount, SmallDisk } from '../support/mounts.ts';
 import { House } from './house.ts';
 
 const badKey = 'sk-proof-bad-1111';
@@ -14,15 +15,17 @@ const goodKey = 'sk-proof-good-2222';
 const betterKey = 'sk-proof-better-3333';
 const anyKey = /sk-proof-(bad|good|better)/;
 
-/** A house with a provider "work" that knows two keys and lists two models. */
-async function withVendor() {
-  const vendor = await startJsonServer((_, { authorization }) =>
+/** A house with a provider "work" that knows two keys, lists two models, and hands out a catalogue at its root. */
+async function withVendor(placeHome?: (home: string) => void) {
+  const vendor = await startJsonServer((path, { authorization }) =>
     authorization === `Bearer ${goodKey}` || authorization === `Bearer ${betterKey}`
       ? { body: { object: 'list', data: [{ id: 'fern-1' }, { id: 'fern-2' }] } }
-      : { status: 401, body: { error: { message: 'This key opens nothing.' } } },
+      : path === '/'
+        ? { body: { openai: { models: { 'fern-9': { tool_call: true } } } } }
+        : { status: 401, body: { error: { message: 'This key opens nothing.' } } },
   );
   onTestFinished(() => vendor.close());
-  const house = await House.open();
+  const house = await House.open(undefined, placeHome);
   await configure(house, { work: { format: 'openai-chat', baseUrl: `${vendor.url}/v1`, keyEnv: 'WORK_KEY' } });
   return { house, vendor, keys: join(house.home, 'keys.json') };
 }
@@ -128,6 +131,38 @@ describe.each([
       expect(vendor.requests).toEqual([]);
     },
   );
+});
+
+describe.skipIf(!canMount)('a disk that is full (skipped where nobody may mount)', () => {
+  it.each([
+    ['without a daemon', false],
+    ['through the daemon that runs', true],
+  ])('PR14: %s, keys are neither taken nor deleted, which is said with what to do', async (_, running) => {
+    const disks: SmallDisk[] = [];
+    const { house, vendor, keys } = await withVendor((home) => {
+      const disk = new SmallDisk(home, 4 * 1024 * 1024);
+      onTestFinished(() => disk.unmount());
+      disks.push(disk);
+    });
+    if (running) await house.daemon.start();
+    const verb = (words: readonly string[], input = '') => house.alcove(words, { input }).ended();
+    expect((await verb(['login', 'work'], goodKey)).code).toBe(0);
+    disks[0]?.fill();
+    const tries = [
+      await verb(['login', 'work'], betterKey),
+      await verb(['logout', 'work']),
+      await verb(['models', '--refresh', vendor.url]),
+      await verb(['run', '--model', 'offline/demo', 'Hello.']),
+    ];
+    for (const one of tries) {
+      expect(one).toMatchObject({ code: 1, stdout: '' });
+      expect(one.stderr).toMatch(/^alcove: .*make space and try again\.\n$/i);
+    }
+    expect(await textOf(keys)).toContain(goodKey);
+    disks[0]?.makeSpace();
+    expect((await verb(['login', 'work'], betterKey)).code).toBe(0);
+    expect(await textOf(keys)).toContain(betterKey);
+  });
 });
 
 describe('the list of models', () => {

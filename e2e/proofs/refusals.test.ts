@@ -60,7 +60,7 @@ describe('a home that cannot be used', () => {
     disk.fill();
     const run = await startOn(join(disk.folder, 'home'));
     expect(run).toMatchObject({ code: 1, stdout: '' });
-    expect(run.stderr).toMatch(/^alcove: There is no space left for .*home .*Make space and start again\.\n$/);
+    expect(run.stderr).toMatch(/^alcove: There is no space left for .*home .*Make space and try again\.\n$/);
   });
 
   it('is named where a file stands in its place', async () => {

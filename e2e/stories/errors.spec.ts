@@ -155,7 +155,16 @@ test('RT15: a full disk is told in a sentence, the draft stays, and it goes once
     provider.enqueue(chatReply({ text: 'Roses.' }));
     await app.say('What grows here?');
     await app.sees('Roses.');
+    // A session that is new needs space too: its first message stays as well.
+    const session = page.url();
+    await app.newSession();
     disk.fill();
+    await app.composer.fill('Something new.');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await expect(page.getByRole('alert').filter({ hasText: /make space and try again/i })).toBeVisible();
+    await expect(app.composer).toHaveValue('Something new.');
+    await page.goto(session);
+    await app.sees('Roses.');
     // More than is left in the last block of the log, and not to be compressed.
     const draft = `And this? ${randomBytes(16 * 1024).toString('hex')}`;
     await app.composer.fill(draft);
