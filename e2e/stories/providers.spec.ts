@@ -26,7 +26,7 @@ test('PR14: a bad key is refused in the words of the provider, a good one is sto
     const providers = { work: { format: 'openai-chat', baseUrl: `${vendor.url}/v1`, keyEnv: 'WORK_KEY' } };
     await writeFile(join(daemon.home, 'settings.json'), JSON.stringify({ providers }), { mode: 0o600 });
     await app.modelButton.click();
-    await page.getByRole('button', { name: 'Connect a provider' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Connect a provider' }).click();
     await page.getByRole('button', { name: /^work/ }).click();
     const field = page.getByLabel('Key', { exact: true });
     await expect(field).toHaveAttribute('type', 'password');
@@ -53,7 +53,7 @@ test('PR14: a bad key is refused in the words of the provider, a good one is sto
 
     // Blank tries the one that is there; removing it leaves nothing of it.
     await app.modelButton.click();
-    await page.getByRole('button', { name: 'Connect a provider' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Connect a provider' }).click();
     await page.getByRole('button', { name: /^work/ }).click();
     await expect(page.getByText(/The key is stored here/)).toBeVisible();
     await page.getByRole('button', { name: 'Try it again' }).click();
