@@ -227,8 +227,8 @@ export class Daemon {
           ...folderHandlers(folders),
           ...pictureHandlers(blobs),
           ...ruleHandlers(rules),
-          ...modelHandlers(models),
-          ...providerHandlers(connections),
+          ...modelHandlers(models, () => settings.problems),
+          ...providerHandlers(connections, () => settings.problems),
         },
       }),
     );

@@ -59,7 +59,7 @@ export async function openOneShot(options: OneShotOptions): Promise<OneShot> {
     const ids = new SystemIds(clock);
     const nobody = () => undefined;
     const { home, environment } = options;
-    const { settings, models } = scope.own(
+    const { settings, models, problems } = scope.own(
       await openModelAccess({ home, environment, clock, secret: nobody, changed: nobody }),
     );
     const sessionOptions: SessionOptions = {
@@ -69,7 +69,7 @@ export async function openOneShot(options: OneShotOptions): Promise<OneShot> {
       fault: options.fault,
     };
     const folder = realpathSync(options.folder);
-    const notes = options.model === null ? [] : await doubts(models, options.model);
+    const notes = [...problems, ...(options.model === null ? [] : await doubts(models, options.model))];
     const session = await openSession(options, sessionOptions, models, {
       folder,
       mode: options.mode ?? 'ask',

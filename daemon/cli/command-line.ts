@@ -12,7 +12,7 @@ export function commandLine(version: string, around: () => Surroundings) {
   cli
     .command('', 'Serve the app on this machine and open it')
     .option('--port <port>', 'Port on the loopback interface; 0 finds a free one', { default: 7717 })
-    .option('--no-open', 'Do not open a browser')
+    .option('--no-open', 'Do not open a browser; without this one is opened where there is a display')
     .action(async (options: { port: unknown; open: boolean }) => {
       const { serve } = await import('./serve.ts');
       return serve(around(), options);

@@ -1,5 +1,6 @@
 /** Models and providers for a verb of the command line: of the daemon where one runs, which then tells every page, else straight from the home. */
 import type { Params, Result } from '#protocol/command.ts';
+import type { Provider } from '#protocol/commands/provider.ts';
 import type { CommandId } from '#protocol/values/ids.ts';
 import { systemClock } from '../base/clock.ts';
 import { homePaths, makeOwnerOnlyFolder } from '../base/files.ts';
@@ -12,8 +13,8 @@ import { NotRunningError, Running } from './running.ts';
 import type { Surroundings } from './surroundings.ts';
 
 export interface Desk {
-  models(): Promise<Result<'model.list'>>;
-  providers(): Promise<Result<'provider.list'>>;
+  models(): Promise<Pick<Result<'model.list'>, 'models' | 'default'>>;
+  providers(): Promise<Provider[]>;
   connect(params: Omit<Params<'provider.connect'>, 'commandId'>): Promise<Result<'provider.connect'>>;
   disconnect(provider: string): Promise<Result<'provider.disconnect'>>;
   close(): Promise<void>;
@@ -44,11 +45,11 @@ async function deskInHome(around: Surroundings, writing: boolean): Promise<Desk>
     secret: nobody,
     changed: nobody,
   });
-  for (const problem of access.problems) process.stderr.write(`alcove: ${problem}\n`);
+  tell(access.problems);
   const { models, connections } = access;
   return {
     models: async () => ({ models: await models.list(), default: models.default }),
-    providers: async () => ({ providers: await connections.list() }),
+    providers: () => connections.list(),
     connect: ({ provider, key, untried }) => inHome(around.home, connections.connect(provider, key, untried ?? false)),
     disconnect: async (provider) => ({ provider: await inHome(around.home, connections.disconnect(provider)) }),
     async close() {
@@ -58,11 +59,24 @@ async function deskInHome(around: Surroundings, writing: boolean): Promise<Desk>
   };
 }
 
+/** What is wrong with the settings: nobody else would say it to one who wrote them a moment ago. */
+function tell(problems: readonly string[]): void {
+  for (const problem of problems) process.stderr.write(`alcove: ${problem}\n`);
+}
+
 function deskOf(running: Running): Desk {
   const commandId = () => new SystemIds(systemClock).uuid7() as CommandId;
   return {
-    models: () => running.call('model.list', {}),
-    providers: () => running.call('provider.list', {}),
+    models: async () => {
+      const { problems, ...found } = await running.call('model.list', {});
+      tell(problems);
+      return found;
+    },
+    providers: async () => {
+      const { problems, providers } = await running.call('provider.list', {});
+      tell(problems);
+      return providers;
+    },
     connect: (params) => running.call('provider.connect', { commandId: commandId(), ...params }),
     disconnect: (provider) => running.call('provider.disconnect', { commandId: commandId(), provider }),
     close: () => Promise.resolve(),

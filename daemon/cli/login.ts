@@ -7,14 +7,16 @@ import { text as textOf } from 'node:stream/consumers';
 import type { Provider } from '#protocol/commands/provider.ts';
 import { RequestError } from '#protocol/errors.ts';
 import { openDesk } from './desk.ts';
+import { endWithReader } from './reader.ts';
 import type { Surroundings } from './surroundings.ts';
 import { UsageError } from './usage-error.ts';
 import { visible } from './visible.ts';
 
 export async function login(around: Surroundings, name: string | undefined, untried: boolean): Promise<number> {
+  endWithReader();
   const desk = await openDesk(around, name !== undefined);
   try {
-    const { providers } = await desk.providers();
+    const providers = await desk.providers();
     if (name === undefined) {
       for (const one of providers) process.stdout.write(visible(`${lineOf(one)}\n`));
       process.stdout.write('\nGive a key with: alcove login PROVIDER\n');
@@ -35,7 +37,7 @@ export async function login(around: Surroundings, name: string | undefined, untr
     const end = await named(desk.connect({ provider: name, key: key.trim(), untried }));
     const next =
       end.answer === 'unreachable' && !end.stored
-        ? ' It was not kept; to keep it all the same: alcove login --untried'
+        ? ` It was not kept; to keep it all the same: alcove login ${name} --untried`
         : '';
     const stream = end.answer === 'accepted' ? process.stdout : process.stderr;
     stream.write(visible(`${end.message}${next}\n`));

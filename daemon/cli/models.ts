@@ -5,6 +5,7 @@ import { makeOwnerOnlyFolder } from '../base/files.ts';
 import { refreshCatalogue } from '../model-access.ts';
 import { openDesk } from './desk.ts';
 import { inHome } from './home-refusal.ts';
+import { endWithReader } from './reader.ts';
 import type { Surroundings } from './surroundings.ts';
 import { visible } from './visible.ts';
 
@@ -13,6 +14,7 @@ export async function models(
   words: readonly string[],
   options: { all?: boolean; json?: boolean; refresh?: boolean | string },
 ): Promise<number> {
+  endWithReader();
   if (options.refresh !== undefined && options.refresh !== false) {
     await inHome(around.home, makeOwnerOnlyFolder(around.home));
     const address = typeof options.refresh === 'string' ? options.refresh : null;

@@ -7,6 +7,7 @@ import { messageOf } from '../base/errors.ts';
 import { homePaths } from '../base/files.ts';
 import { dumpLog, inspectLog, type Inspection } from '../session/inspect.ts';
 import { logSuffix, placeInHome } from '../session/place.ts';
+import { endWithReader } from './reader.ts';
 import type { Surroundings } from './surroundings.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -16,6 +17,7 @@ export async function session(
   name: string | undefined,
   options: { json?: boolean },
 ): Promise<number> {
+  endWithReader();
   if (action === 'list') return list(around, options.json === true);
   if (action !== 'inspect' && action !== 'dump')
     throw new UsageError('Use "session list", "session inspect ID|FILE" or "session dump ID|FILE".');
@@ -114,7 +116,6 @@ function report(found: Inspection): string {
 /** JSON Lines on standard output; exit code 1 where something could not be read. */
 async function dump(file: string): Promise<number> {
   const unreadable: boolean[] = [];
-  process.stdout.on('error', () => process.exit(0)); // The reader has seen enough.
   await dumpLog(
     file,
     async (line) => {

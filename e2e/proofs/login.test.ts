@@ -105,7 +105,7 @@ describe.each([
     await vendor.close();
     const run = await verb(['login', 'work'], goodKey);
     expect(run).toMatchObject({ code: 1, stdout: '' });
-    expect(run.stderr).toMatch(/work cannot be reached \(ECONNREFUSED\)\. .*alcove login --untried/);
+    expect(run.stderr).toMatch(/work cannot be reached \(ECONNREFUSED\)\. .*alcove login work --untried/);
     expect(await textOf(keys)).not.toMatch(anyKey);
     expect((await verb(['login', 'work', '--untried'], goodKey)).stderr).toContain('It is kept untried.');
     expect(await textOf(keys)).toContain(goodKey);
@@ -163,6 +163,49 @@ describe.skipIf(!canMount)('a disk that is full (skipped where nobody may mount)
     expect((await verb(['login', 'work'], betterKey)).code).toBe(0);
     expect(await textOf(keys)).toContain(betterKey);
   });
+});
+
+describe('a settings file with a mistake', () => {
+  it.each([
+    [
+      'that is not JSON',
+      '{ "providers": {',
+      /settings\.json could not be read \(.*\); the settings before are in force\./,
+    ],
+    [
+      'of an unknown format',
+      '{ "providers": { "work": { "format": "openai-chta", "baseUrl": "http://127.0.0.1:9/v1" } } }',
+      /providers\.work is left out: .*expected openai-chat/,
+    ],
+    [
+      'of a misspelt field',
+      '{ "providers": { "work": { "format": "openai-chat", "baseURL": "http://127.0.0.1:9/v1" } } }',
+      /providers\.work is left out: .*baseUrl/,
+    ],
+  ])(
+    'PR4: %s is told by every verb that asks for models, while the daemon runs and without it',
+    async (_, text, words) => {
+      const house = await House.open();
+      await house.daemon.start();
+      await writeFile(join(house.home, 'settings.json'), text);
+      for (const verb of ['models', 'login']) expect((await house.alcove([verb]).ended()).stderr, verb).toMatch(words);
+      const { problems } = await house.daemon.call('model.list', {});
+      expect(problems.join()).toMatch(words);
+      await house.daemon.stop();
+      const alone = /could not be read/.test(String(words))
+        ? /could not be read .*; nothing of it is in force\./
+        : words;
+      for (const verb of [['models'], ['login'], ['run', 'hi', '--model', 'nowhere/none']])
+        expect((await house.alcove(verb).ended()).stderr, verb[0]).toMatch(alone);
+    },
+  );
+});
+
+it('a reader that has seen enough ends a list without a word', async () => {
+  const house = await House.open();
+  const run = house.alcove(['login']);
+  run.child.stdout?.destroy();
+  expect((await run.ended()).stderr).toBe('');
 });
 
 describe('the list of models', () => {

@@ -40,7 +40,12 @@ export const modelCommands = {
   'model.list': {
     doc: 'Models of the providers that are connected, and the built-in one. `default` is what a new session takes.',
     params: z.object({}),
-    result: z.object({ models: z.array(modelChoice), default: z.string() }),
+    result: z.object({
+      models: z.array(modelChoice),
+      default: z.string(),
+      /** What is wrong with the settings file as it stands, a sentence each. */
+      problems: z.array(z.string()),
+    }),
   },
   'model.choose': {
     doc: 'Makes a model the one that new sessions take; kept in the settings file.',

@@ -31,7 +31,11 @@ export const providerCommands = {
   'provider.list': {
     doc: 'The providers; looks for model servers on this machine first, half a second at most.',
     params: z.object({}),
-    result: z.object({ providers: z.array(provider) }),
+    result: z.object({
+      providers: z.array(provider),
+      /** What is wrong with the settings file as it stands, a sentence each. */
+      problems: z.array(z.string()),
+    }),
   },
   'provider.connect': {
     doc: "Tries a key with the provider itself, and stores it owner-only where it is accepted. A blank key tries the one that is in force. `message` holds the provider's own answer. A key that could not be tried (no connection) is stored only with `untried`; one that was refused never.",

@@ -93,6 +93,10 @@ export class SettingsFile {
     });
   }
 
+  get #inForce(): string {
+    return this.#value === none ? 'nothing of it is in force' : 'the settings before are in force';
+  }
+
   async #read(): Promise<void> {
     let value: unknown;
     try {
@@ -101,13 +105,12 @@ export class SettingsFile {
       if (systemCode(error) === 'ENOENT') {
         this.#value = none;
         this.#problems = [];
-      } else
-        this.#problems = [`${this.#path} could not be read (${messageOf(error)}); the settings before are in force.`];
+      } else this.#problems = [`${this.#path} could not be read (${messageOf(error)}); ${this.#inForce}.`];
       return;
     }
     const problem = misfit(document, value);
     if (problem !== null) {
-      this.#problems = [`${this.#path} does not fit (${problem}); the settings before are in force.`];
+      this.#problems = [`${this.#path} does not fit (${problem}); ${this.#inForce}.`];
       return;
     }
     const { model, durability, providers: rows } = value as z.infer<typeof document>;

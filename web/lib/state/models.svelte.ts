@@ -20,6 +20,7 @@ export class ModelsState {
   readonly #needs: ModelsNeeds;
   #list = $state.raw<readonly ModelChoice[]>([]);
   #default = $state('');
+  #problems = $state.raw<readonly string[]>([]);
 
   constructor(needs: ModelsNeeds) {
     this.#needs = needs;
@@ -34,14 +35,20 @@ export class ModelsState {
     return this.#default;
   }
 
+  /** What is wrong with the settings file on the machine, a sentence each. */
+  get problems(): readonly string[] {
+    return this.#problems;
+  }
+
   named(name: string | null): ModelChoice | undefined {
     return this.#list.find((choice) => choice.name === name);
   }
 
   async load(): Promise<void> {
-    const { models, default: name } = await this.#needs.client.call('model.list', {});
+    const { models, default: name, problems } = await this.#needs.client.call('model.list', {});
     this.#list = models;
     this.#default = name;
+    this.#problems = problems;
   }
 
   hear(notice: Notice): void {
@@ -61,7 +68,9 @@ export class ModelsState {
 
   /** Looks for model servers on the machine too: half a second at most. */
   async providers(): Promise<readonly Provider[]> {
-    return (await this.#needs.client.call('provider.list', {})).providers;
+    const { providers, problems } = await this.#needs.client.call('provider.list', {});
+    this.#problems = problems;
+    return providers;
   }
 
   /** Tries the key with the provider; a blank one tries that in force. Rejects with a RequestError where it could not even be asked. */

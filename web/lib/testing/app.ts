@@ -106,6 +106,7 @@ export class TestApp {
     socket.answer(await socket.next('model.list'), {
       models: [{ name: 'scripted/demo', label: 'Demo', available: true, reason: null }],
       default: 'scripted/demo',
+      problems: [],
     });
     socket.answer(await socket.next('session.list'), { sessions, next: null });
     socket.answer(await socket.next('project.list'), { projects: [project], offered: null });
