@@ -49,10 +49,11 @@ export class App {
     await expect(this.composer).toBeVisible();
   }
 
-  /** Types and sends: Enter on a desktop, the button on a phone. */
+  /** Types and sends: Enter on a desktop, the button where fingers type. */
   async say(text: string): Promise<void> {
     await this.composer.fill(text);
-    if (this.phone) await this.page.getByRole('button', { name: /^(Send|Steer)$/ }).click();
+    const touch = await this.page.evaluate(() => matchMedia('(pointer: coarse)').matches);
+    if (touch) await this.page.getByRole('button', { name: /^(Send|Steer)$/ }).click();
     else await this.composer.press('Enter');
     // Sent: the field is empty again, or a request has taken its place.
     const texts = () =>
