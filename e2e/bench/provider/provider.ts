@@ -78,7 +78,9 @@ export async function startProvider(): Promise<BenchProvider> {
     url: `http://127.0.0.1:${'port' in ready ? ready.port : 0}`,
     pid: child.pid ?? 0,
     requests: () => ask('requests'),
-    reset: async () => void (await ask('reset')),
+    reset: async () => {
+      await ask('reset');
+    },
     close: async () => {
       if (!ended) child.kill('SIGTERM');
       await exited;
