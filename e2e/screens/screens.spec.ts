@@ -8,9 +8,8 @@ import { fileURLToPath } from 'node:url';
 import type { Page, TestInfo } from '@playwright/test';
 import { deflateSync, crc32 } from 'node:zlib';
 import { startJsonServer } from '../../daemon/testing/json-server.ts';
-import { canMount, SmallDisk } from '../support/mounts.ts';
-import { App } from '../support/app.ts';
-import { Daemon } from '../support/daemon.ts';
+import { canMount } from '../support/mounts.ts';
+import { canBeOffline } from '../support/no-network.ts';
 import { chatReply, errorReply, expect, followedBy, test } from '../support/test.ts';
 
 const shots = fileURLToPath(new URL('../../test-results/screens', import.meta.url));
@@ -319,30 +318,32 @@ test('a daemon that never answered', async ({ app, daemon }, testInfo) => {
   await shoot(page, testInfo, '55-start-without-daemon');
 });
 
-test('a full disk', async ({ page, provider, folder, scratch, isMobile }, testInfo) => {
+test.describe('on a machine without a network', () => {
+  test.skip(!canBeOffline, 'no namespace without a network can be made here');
+  test.use({ offlineDaemon: true });
+
+  test('no network', async ({ app }, testInfo) => {
+    await app.say('Is anybody there?');
+    await expect(app.page.getByRole('button', { name: 'Try again' })).toBeVisible({ timeout: 40_000 });
+    await shoot(app.page, testInfo, '48-no-network');
+  });
+});
+
+test.describe('on a small disk', () => {
   test.skip(!canMount, 'nobody may mount a small disk here');
-  const disk = new SmallDisk(join(scratch, 'small'), 4 * 1024 * 1024);
-  const providers = { loopback: { format: 'openai-chat', baseUrl: provider.url, models: ['scripted'] } };
-  await writeFile(join(disk.folder, 'settings.json'), JSON.stringify({ providers }), { mode: 0o600 });
-  const daemon = new Daemon({ home: disk.folder, folder, environment: {} });
-  await daemon.start();
-  try {
-    const app = new App(page, daemon, isMobile);
-    await app.pair();
-    await app.openOfferedFolder();
+  test.use({ diskBytes: 4 * 1024 * 1024 });
+
+  test('a full disk', async ({ app, page, provider, disk }, testInfo) => {
     provider.enqueue(chatReply({ text: 'Roses.' }));
     await app.say('What grows here?');
     await app.sees('Roses.');
-    disk.fill();
+    disk?.fill();
     await app.composer.fill(`And this? ${await readFile('/proc/sys/kernel/random/uuid', 'utf8')} ${noise()}`);
     await page.getByRole('button', { name: 'Send' }).click();
     await expect(page.getByText(/no space left|could not be written/).first()).toBeVisible();
     await shoot(page, testInfo, '56-disk-full');
-  } finally {
-    disk.makeSpace();
-    await daemon.stop();
-    disk.unmount();
-  }
+    disk?.makeSpace();
+  });
 });
 
 /** What no compression makes short. */

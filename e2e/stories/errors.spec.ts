@@ -7,9 +7,9 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Locator } from '@playwright/test';
 import { chunkReply, delta, startOpenAiServer } from '../../daemon/testing/openai-server.ts';
-import { App } from '../support/app.ts';
-import { Daemon } from '../support/daemon.ts';
-import { canMount, SmallDisk } from '../support/mounts.ts';
+import type { App } from '../support/app.ts';
+import { canMount } from '../support/mounts.ts';
+import { canBeOffline } from '../support/no-network.ts';
 import { chatReply, errorReply, expect, followedBy, secretKey, test } from '../support/test.ts';
 
 /** The way on: a button of the newest failure. */
@@ -135,30 +135,23 @@ test('RT17: a provider that is down is tried for a while, which is shown, then n
   }
 });
 
-test('RT15: a full disk is told in a sentence, the draft stays, and it goes once there is space (skipped where nobody may mount)', async ({
-  page,
-  provider,
-  folder,
-  scratch,
-  isMobile,
-}) => {
+test.describe('on a small disk', () => {
   test.skip(!canMount, 'nobody may mount a small disk here');
-  const disk = new SmallDisk(join(scratch, 'small'), 4 * 1024 * 1024);
-  const providers = { loopback: { format: 'openai-chat', baseUrl: provider.url, models: ['scripted'] } };
-  await writeFile(join(disk.folder, 'settings.json'), JSON.stringify({ providers }), { mode: 0o600 });
-  const daemon = new Daemon({ home: disk.folder, folder, environment: { HOME: scratch } });
-  await daemon.start();
-  try {
-    const app = new App(page, daemon, isMobile);
-    await app.pair();
-    await app.openOfferedFolder();
+  test.use({ diskBytes: 4 * 1024 * 1024 });
+
+  test('RT15: a full disk is told in a sentence, the draft stays, and it goes once there is space (skipped where nobody may mount)', async ({
+    app,
+    page,
+    provider,
+    disk,
+  }) => {
     provider.enqueue(chatReply({ text: 'Roses.' }));
     await app.say('What grows here?');
     await app.sees('Roses.');
     // A session that is new needs space too: its first message stays as well.
     const session = page.url();
     await app.newSession();
-    disk.fill();
+    disk?.fill();
     await app.composer.fill('Something new.');
     await page.getByRole('button', { name: 'Send' }).click();
     await expect(page.getByRole('alert').filter({ hasText: /make space and try again/i })).toBeVisible();
@@ -179,15 +172,37 @@ test('RT15: a full disk is told in a sentence, the draft stays, and it goes once
     await page.reload();
     await app.sees('Roses.');
     await expect(app.composer).toHaveValue(draft);
-    disk.makeSpace();
+    disk?.makeSpace();
     provider.enqueue(chatReply({ text: 'Ferns.' }));
     await page.getByRole('button', { name: 'Send' }).click();
     await app.sees('Ferns.');
     await expect(app.composer).toHaveValue('');
     await expect(refusal).toHaveCount(0);
     expect(provider.requests).toHaveLength(2);
-  } finally {
-    await daemon.stop();
-    disk.unmount();
-  }
+  });
+});
+
+test.describe('on a machine without a network', () => {
+  test.skip(!canBeOffline, 'no namespace without a network can be made here');
+  test.use({ offlineDaemon: true });
+
+  test('RT15: no network at all is said, and where to look; the app goes on (skipped where no such namespace can be made)', async ({
+    app,
+    page,
+  }) => {
+    test.setTimeout(60_000);
+    await app.say('Hello?');
+    await expect(way(app, 'Try again')).toBeVisible({ timeout: 40_000 });
+    const said = app.conversation.getByText(/cannot be reached \(ENETUNREACH\)\. Look whether this machine is online/);
+    await expect(said.first()).toBeVisible();
+    // What needs no network works: a reload finds all of it, and the model on board answers.
+    await page.reload();
+    await app.sees('Hello?');
+    await expect(said.first()).toBeVisible();
+    await app.modelButton.click();
+    await page.getByRole('option', { name: /^Scripted demo/ }).click();
+    await way(app, 'Try again').click();
+    await expect(page.getByRole('button', { name: 'Stop' })).toHaveCount(0);
+    await expect(way(app, 'Try again')).toHaveCount(0);
+  });
 });

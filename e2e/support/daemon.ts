@@ -12,6 +12,7 @@ import type { CommandName, Params, Result } from '#protocol/command.ts';
 import type { CommandId } from '#protocol/values/ids.ts';
 import { systemClock } from '../../daemon/base/clock.ts';
 import { SystemIds } from '../../daemon/base/ids.ts';
+import { NoNetwork } from './no-network.ts';
 
 const entry = fileURLToPath(new URL('../../dist/daemon/main.js', import.meta.url));
 /** A cold start on a busy machine takes one second. */
@@ -26,6 +27,8 @@ export interface DaemonOptions {
   readonly folder: string;
   /** Settings, written before the first start. */
   readonly environment: Readonly<Record<string, string>>;
+  /** True: it runs where there is no network but loopback; the browser reaches it all the same. */
+  readonly offline?: boolean;
 }
 
 export class Daemon {
@@ -34,6 +37,7 @@ export class Daemon {
   #options: DaemonOptions;
   #child: ChildProcess | null = null;
   #port = 0;
+  #noNetwork: NoNetwork | null = null;
 
   constructor(options: DaemonOptions) {
     this.#options = options;
@@ -55,7 +59,13 @@ export class Daemon {
   /** Resolves once it has printed its address. */
   async start(): Promise<void> {
     if (this.#child !== null) throw new Error('the daemon runs already');
-    const child = spawn(process.execPath, [entry, '--port', String(this.#port), '--no-open'], {
+    if (this.#options.offline === true && this.#noNetwork === null) {
+      this.#noNetwork = await NoNetwork.open(this.home);
+      this.#port = this.#noNetwork.port;
+    }
+    const command = [process.execPath, entry, '--port', String(this.#port), '--no-open'];
+    const [program = '', ...args] = this.#noNetwork?.around(command) ?? command;
+    const child = spawn(program, args, {
       cwd: this.#options.folder,
       env: {
         PATH: process.env['PATH'] ?? '',
@@ -87,6 +97,7 @@ export class Daemon {
         reject(new Error(`the daemon ended (${code ?? signal}) before it printed an address:\n${this.output}`));
       });
     });
+    await this.#noNetwork?.letIn(child.pid ?? 0);
   }
 
   /** As a power cut or an out-of-memory killer would. */
@@ -96,7 +107,10 @@ export class Daemon {
 
   /** In order. Resolves with the exit code. */
   async stop(): Promise<number | null> {
-    return await this.#end('SIGTERM');
+    const code = await this.#end('SIGTERM');
+    await this.#noNetwork?.close();
+    this.#noNetwork = null;
+    return code;
   }
 
   async restart(): Promise<void> {

@@ -3,14 +3,16 @@ import { createServer, connect, type AddressInfo, type Socket } from 'node:net';
 
 export interface Forward {
   readonly address: string;
+  readonly port: number;
   /** Cuts every connection and takes no more: the tunnel is gone. */
   close(): Promise<void>;
 }
 
-export async function forwardTo(port: number): Promise<Forward> {
+/** @param target A port of this machine, or the path of a Unix socket. */
+export async function forwardTo(target: number | string): Promise<Forward> {
   const sockets = new Set<Socket>();
   const server = createServer((near) => {
-    const far = connect(port, '127.0.0.1');
+    const far = typeof target === 'number' ? connect(target, '127.0.0.1') : connect(target);
     for (const socket of [near, far]) {
       sockets.add(socket);
       socket.on('close', () => {
@@ -25,8 +27,10 @@ export async function forwardTo(port: number): Promise<Forward> {
     far.pipe(near);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
   return {
-    address: `http://localhost:${(server.address() as AddressInfo).port}`,
+    address: `http://localhost:${port}`,
+    port,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

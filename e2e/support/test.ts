@@ -10,6 +10,7 @@ import { startOpenAiServer, type OpenAiServer } from '../../daemon/testing/opena
 import { App } from './app.ts';
 import { Daemon } from './daemon.ts';
 import { makeSample, type SampleName } from './folder.ts';
+import { SmallDisk } from './mounts.ts';
 
 export { expect } from '@playwright/test';
 export { chatReply } from '../../daemon/testing/openai-server.ts';
@@ -25,12 +26,18 @@ interface Options {
   configured: boolean;
   /** Where model servers of the machine are looked for. */
   localServers: string;
+  /** True: the daemon runs where there is no network, and its provider is elsewhere. See `canBeOffline`. */
+  offlineDaemon: boolean;
+  /** Bytes of a disk of its own that holds the daemon's home; null for none. See `canMount`. */
+  diskBytes: number | null;
 }
 
 interface Fixtures {
   scratch: string;
   folder: string;
   provider: OpenAiServer;
+  /** The one that `diskBytes` asks for. */
+  disk: SmallDisk | null;
   daemon: Daemon;
   /** Paired, with the sample folder open and the composer of a new session before the person. */
   app: App;
@@ -42,6 +49,8 @@ export const test = base.extend<Options & Fixtures>({
   sample: ['garden', { option: true }],
   configured: [true, { option: true }],
   localServers: ['off', { option: true }],
+  offlineDaemon: [false, { option: true }],
+  diskBytes: [null, { option: true }],
 
   scratch: async ({}, use) => {
     const folder = await realpath(await mkdtemp(join(tmpdir(), 'alcove-e2e-')));
@@ -59,16 +68,24 @@ export const test = base.extend<Options & Fixtures>({
     await provider.close();
   },
 
-  daemon: async ({ scratch, folder, provider, configured, localServers }, use, testInfo) => {
+  disk: async ({ scratch, diskBytes }, use) => {
+    const disk = diskBytes === null ? null : new SmallDisk(join(scratch, 'home'), diskBytes);
+    await use(disk);
+    disk?.unmount();
+  },
+
+  daemon: async ({ scratch, folder, provider, configured, localServers, offlineDaemon, disk }, use, testInfo) => {
     const home = join(scratch, 'home');
-    await mkdir(home, { mode: 0o700 });
+    if (disk === null) await mkdir(home, { mode: 0o700 });
+    // An address that is nobody's (RFC 5737), and without a network none is tried.
+    const baseUrl = offlineDaemon ? 'https://192.0.2.1/v1' : provider.url;
     const providers = {
-      loopback: { format: 'openai-chat', baseUrl: provider.url, keyEnv: 'E2E_KEY', models: ['scripted', 'second'] },
+      loopback: { format: 'openai-chat', baseUrl, keyEnv: 'E2E_KEY', models: ['scripted', 'second'] },
     };
     if (configured) await writeFile(join(home, 'settings.json'), JSON.stringify({ providers }), { mode: 0o600 });
     // The person's home is not Alcove's, and no model server of this machine plays in.
     const environment = { E2E_KEY: secretKey, HOME: scratch, ALCOVE_LOCAL_SERVERS: localServers };
-    const daemon = new Daemon({ home, folder, environment });
+    const daemon = new Daemon({ home, folder, environment, offline: offlineDaemon });
     await daemon.start();
     await use(daemon);
     await daemon.stop();

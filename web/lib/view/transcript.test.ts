@@ -191,6 +191,16 @@ describe('the rows of a turn', () => {
     const over = fold(said(1, 'text', 'hi'), pending);
     const of = (conversation: Conversation) => transcriptRows(conversation).find((row) => row.type === 'retry');
     expect([of(pending)?.pending, of(over)?.pending]).toEqual([true, false]);
+    const failed = (message: string): Draft => ({
+      type: 'turn.ended',
+      turnId,
+      outcome: 'failed',
+      failure: { code: 'rate_limited', message },
+    });
+    const given = (message: string) =>
+      fold([{ type: 'step.ended', stepId, outcome: 'failed' }, failed(message)], pending);
+    // The end says the same in full; another failure does not tell this one.
+    expect([of(pending)?.told, of(given('slow down'))?.told, of(given('no key'))?.told]).toEqual([false, true, false]);
   });
 
   it('tell a steer from what opened the turn', () => {

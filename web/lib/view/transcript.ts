@@ -75,6 +75,8 @@ export interface RetryRow {
   readonly retries: readonly Retry[];
   /** The next try has brought nothing yet. */
   readonly pending: boolean;
+  /** The turn ended with this failure, which is told there in full. */
+  readonly told: boolean;
 }
 
 /** The reply ended, but not because it was complete. */
@@ -154,7 +156,12 @@ export function transcriptRows(conversation: Conversation): Row[] {
 const ofClosedTurns = new WeakMap<Turn, readonly Row[]>();
 
 function closedTurnRows(turn: Turn): readonly Row[] {
-  return remembered(ofClosedTurns, turn, () => [...foldReads(stepsRows(turn)), turnEndRow(turn)]);
+  return remembered(ofClosedTurns, turn, () => [...foldReads(stepsRows(turn)), turnEndRow(turn)].map(quietWhere(turn)));
+}
+
+function quietWhere({ failure }: Turn): (row: Row) => Row {
+  return (row) =>
+    row.type === 'retry' && row.retries.at(-1)?.reason.message === failure?.message ? { ...row, told: true } : row;
 }
 
 function turnEndRow(turn: Turn): TurnEndRow {
@@ -197,7 +204,7 @@ function stepRows(step: Step, approvals: readonly OpenApproval[]): Row[] {
   const { retries } = step;
   if (retries.length > 0) {
     const pending = step.reply === null && step.parts.length === 0 && step.endedAt === null;
-    rows.push({ type: 'retry', key: `${step.stepId}.retry`, retries, pending });
+    rows.push({ type: 'retry', key: `${step.stepId}.retry`, retries, pending, told: false });
   }
   const placed = new Set<ToolCall>();
   for (const part of step.parts) {
