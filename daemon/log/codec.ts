@@ -11,7 +11,7 @@ import {
   type KnownEvent,
   type SessionEvent,
 } from '#protocol/event.ts';
-import { misfit } from '#protocol/schema.ts';
+import { misfit, quickFit } from '#protocol/schema.ts';
 import { assert, InvariantError } from '../base/errors.ts';
 import { maxEventBytes } from '../base/limits.ts';
 
@@ -23,19 +23,55 @@ export interface StoredEvent {
 
 /** Throws an InvariantError where the event does not fit its schema, or is over `maxEventBytes`: long fields become blobs before they come here. */
 export function encodeEvent(event: KnownEvent): string {
-  const problem = misfit(envelope, event) ?? misfit(eventSchemas[event.type], event);
+  const problem = envelopeProblem(event) ?? fieldsProblem(event);
   if (problem !== null) throw new InvariantError(`event ${event.seq} (${event.type}) cannot be written: ${problem}`);
-  const { seq, at, type, ...fields } = event;
-  const line = JSON.stringify({ seq, at, type, ...fields });
-  const bytes = Buffer.byteLength(line);
-  assert(bytes <= maxEventBytes, `event ${seq} (${type}) of ${bytes} bytes is over maxEventBytes (${maxEventBytes})`);
+  const line = JSON.stringify(inOrder(event));
+  if (mayBeTooLong(line)) {
+    const bytes = Buffer.byteLength(line);
+    const { seq, type } = event;
+    assert(bytes <= maxEventBytes, `event ${seq} (${type}) of ${bytes} bytes is over maxEventBytes (${maxEventBytes})`);
+  }
   return line;
+}
+
+/** What the schema of the envelope says; by hand for the many events that have nothing in it but their place and time. */
+function envelopeProblem(event: KnownEvent): string | null {
+  const { seq, at, command, from } = event;
+  const plain = command === undefined && from === undefined;
+  return plain && Number.isSafeInteger(seq) && seq > 0 && Number.isFinite(at) ? null : misfit(envelope, event);
+}
+
+const quickFits = new Map<EventKind, (event: unknown) => boolean>();
+
+function fieldsProblem(event: KnownEvent): string | null {
+  const { type } = event;
+  let fits = quickFits.get(type);
+  if (fits === undefined) quickFits.set(type, (fits = quickFit(eventSchemas[type])));
+  return fits(event) ? null : misfit(eventSchemas[type], event);
+}
+
+/** With `seq`, `at` and `type` first, where people and tools look for them. The session makes its events so: they are not copied. */
+function inOrder(event: KnownEvent): object {
+  let place = 0;
+  for (const field in event) {
+    if (field !== firstFields[place]) break;
+    place += 1;
+    if (place === firstFields.length) return event;
+  }
+  const { seq, at, type, ...fields } = event;
+  return { seq, at, type, ...fields };
+}
+
+const firstFields = ['seq', 'at', 'type'];
+
+/** A line has at most three bytes a UTF-16 unit: most need no counting. */
+function mayBeTooLong(line: string): boolean {
+  return line.length * 3 > maxEventBytes;
 }
 
 /** Returns what is wrong with the line where it is no event. */
 export function decodeLine(line: string): StoredEvent | { readonly problem: string } {
-  // A line has at most three bytes a UTF-16 unit: most need no counting.
-  if (line.length * 3 > maxEventBytes && Buffer.byteLength(line) > maxEventBytes) {
+  if (mayBeTooLong(line) && Buffer.byteLength(line) > maxEventBytes) {
     return { problem: `an event is over the limit of ${maxEventBytes} bytes` };
   }
   let event: unknown;

@@ -11,6 +11,7 @@
  * In every version the length, the signature and the version stay where they are, and the CRC-32 of all before it comes last: so an older
  * reader knows a newer header for what it is.
  */
+import { isUtf8 } from 'node:buffer';
 import zlib from 'node:zlib';
 import { LOG_VERSION } from '#protocol/version.ts';
 import { assert, messageOf } from '../base/errors.ts';
@@ -128,7 +129,8 @@ export function decodeFrame(zstd: Zstd, data: Buffer, header: FrameHeader): stri
   try {
     const decoded = zstd.decompress(data, header.decodedBytes);
     if (decoded.length !== header.decodedBytes) return refused('its decoded length is not what its header says');
-    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(decoded);
+    if (!isUtf8(decoded)) return refused('it is not UTF-8');
+    text = decoded.toString('utf8');
   } catch (error) {
     return refused(messageOf(error));
   }
