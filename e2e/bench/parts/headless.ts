@@ -1,13 +1,12 @@
 /**
- * One task without a person: so many steps, each of which calls the shell for `echo k`. The time of a step is that from the end of the
- * provider's reply to the arrival of the next request: reading the reply, running the command, keeping both, and making the request.
+ * Tasks without a person (task.ts): what a step takes, what a whole run costs, and how both grow over 1,000 steps. The first run of each in a new
+ * home is not counted, and a run that did not do all of its steps is none.
  */
-import { join } from 'node:path';
 import type { Bench, BenchPlace, Contestant, Measured } from '../contestant.ts';
 import { median } from '../measure.ts';
 import { bytesBelow } from '../places.ts';
 import type { ProviderRequest } from '../provider/provider.ts';
-import { meterHere, timed, type TimedRun } from '../timed-run.ts';
+import { mainOf, work, type Task } from '../task.ts';
 
 const mebibyte = 1024 * 1024;
 const longSteps = 1000;
@@ -15,18 +14,10 @@ const longSteps = 1000;
 const window = 40;
 /** opencode's 1,000 steps took four minutes on a busy machine. */
 const longMs = 15 * 60_000;
-const shortMs = 3 * 60_000;
-
-interface Task {
-  readonly run: TimedRun;
-  readonly requests: readonly ProviderRequest[];
-  /** Milliseconds of each step. */
-  readonly steps: readonly number[];
-}
 
 export async function headless(bench: Bench, steps = 20): Promise<Measured[]> {
   const able = bench.contestants.filter((one) => one.headless !== undefined);
-  const meter = meterHere();
+  const { meter } = bench;
   const places = new Map<Contestant, BenchPlace>();
   const done = new Map<Contestant, Task[]>();
   const failed = (contestant: Contestant, error: unknown, row = 'headless') =>
@@ -36,7 +27,7 @@ export async function headless(bench: Bench, steps = 20): Promise<Measured[]> {
     try {
       const place = await bench.place(contestant);
       // The first run in a new home does what later ones need not: it is not counted.
-      await work(bench, contestant, place, steps, shortMs);
+      await work(bench, contestant, place, steps);
       places.set(contestant, place);
     } catch (error) {
       failed(contestant, error);
@@ -45,7 +36,7 @@ export async function headless(bench: Bench, steps = 20): Promise<Measured[]> {
   for (let turn = 0; turn < bench.runs; turn++) {
     for (const [contestant, place] of places) {
       try {
-        const task = await work(bench, contestant, place, steps, shortMs);
+        const task = await work(bench, contestant, place, steps);
         done.set(contestant, [...(done.get(contestant) ?? []), task]);
         bench.say(`${contestant.name}: ${median(task.steps).toFixed(1)} ms a step`);
       } catch (error) {
@@ -102,7 +93,7 @@ async function longRuns(bench: Bench, able: readonly Contestant[]): Promise<Meas
         const place = await bench.place(contestant);
         const folder = contestant.dataFolder(place);
         // What a home holds without any session is none of the session's.
-        await work(bench, contestant, place, 1, shortMs);
+        await work(bench, contestant, place, 1);
         const before = folder === null ? 0 : await bytesBelow(folder);
         const { steps, requests } = await work(bench, contestant, place, longSteps, longMs);
         const ratio = median(steps.slice(-window)) / median(steps.slice(0, window));
@@ -132,30 +123,4 @@ async function longRuns(bench: Bench, able: readonly Contestant[]): Promise<Meas
 function historyBytes(requests: readonly ProviderRequest[]): number {
   const last = mainOf(requests).at(-1);
   return last === undefined ? NaN : last.bodyBytes - last.systemBytes - last.toolsBytes;
-}
-
-/** Throws where the task was not done: a quick failure is no figure. */
-async function work(
-  bench: Bench,
-  contestant: Contestant,
-  place: BenchPlace,
-  count: number,
-  timeoutMs: number,
-): Promise<Task> {
-  const line = contestant.headless?.(place, `STEPS=${count} go on`);
-  if (line === undefined) throw new Error('it cannot be run without a person');
-  await bench.provider.reset();
-  const run = await timed(line, { meter: meterHere(), scratch: join(place.home, '..'), timeoutMs });
-  const requests = await bench.provider.requests();
-  const main = mainOf(requests);
-  const told = run.output.trim().split('\n').slice(-3).join(' ').slice(0, 300);
-  const results = main.slice(1).filter(({ lastResult }) => lastResult?.includes('k') === true).length;
-  if (run.code !== 0 || main.length !== count + 1 || results !== count)
-    throw new Error(`${results} of ${count} steps were done, exit ${run.code ?? 'by a signal'}: ${told}`);
-  const steps = main.slice(1).map((request, at) => (request.arrivedAt - (main[at]?.endedAt ?? NaN)) / 1000);
-  return { run, requests, steps };
-}
-
-function mainOf(requests: readonly ProviderRequest[]): ProviderRequest[] {
-  return requests.filter(({ side }) => !side);
 }

@@ -1,0 +1,20 @@
+/** A headless Chromium for what is measured on a screen, with nothing of its own on the network. Where there is none, the row says so. */
+import { chromium, type Browser } from '@playwright/test';
+import { find } from '../../chromium.cjs';
+
+/** Null where no Chromium is found; `npm test` brings one. */
+export async function launchChromium(): Promise<Browser | null> {
+  const found = find();
+  if (found === null) return null;
+  return await chromium.launch({
+    ...(found.executablePath === null ? {} : { executablePath: found.executablePath }),
+    args: [
+      ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
+      '--disable-quic',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      '--no-first-run',
+    ],
+  });
+}

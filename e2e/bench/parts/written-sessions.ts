@@ -1,0 +1,89 @@
+/**
+ * Sessions that no model has to be asked for: logs in the home of a stopped daemon, written by the project's own session and writer, with
+ * bases beside them as a run would have left them. What they hold is work as agents do it: reasoning, a reply, two calls with output.
+ */
+import type { Draft, SessionEvent } from '#protocol/event.ts';
+import { LogBuilder } from '#protocol/testing/log-builder.ts';
+import type { SessionId } from '#protocol/values/ids.ts';
+import { systemClock } from '../../../daemon/base/clock.ts';
+import { homePaths } from '../../../daemon/base/files.ts';
+import { placeInHome } from '../../../daemon/session/place.ts';
+import { Session } from '../../../daemon/session/session.ts';
+import { newCommandId } from '../../support/daemon.ts';
+
+/** A frame of a run holds few events; of one that is written in one go as many as fill it. */
+const eventsInOneGo = 200;
+const stepsOfOneTurn = 20;
+
+/** What the newest step says at last: a screen that shows it has opened. */
+export const newestWords = 'The newest leaf was looked at and turned over.';
+
+/**
+ * Writes a session of at least so many events.
+ * @param turns `one`: all of them in one turn that is still open, and rests; `many`: closed turns of twenty steps each.
+ */
+export async function writeLongSession(home: string, events: number, turns: 'one' | 'many'): Promise<SessionId> {
+  return await write(home, function* () {
+    const log = new LogBuilder().session().asks('Work until it is done.').turn();
+    let inputs = 1;
+    for (let step = 0; ; step += 1) {
+      // The last step leaves the newest words; it and its closing make some fifty events.
+      const last = log.conversation.seq >= events - 50;
+      const first = turns === 'many' ? step % stepsOfOneTurn === 0 : step === 0;
+      if (first && step > 0) {
+        log.endsTurn().asks(`Go on, turn ${++inputs}.`).turn();
+      }
+      writeStep(log, step, first, last ? newestWords : `Leaf ${step} was looked at and turned over.`);
+      if (last && turns === 'many') log.endsTurn();
+      yield log.events.splice(0);
+      if (last) return;
+    }
+  });
+}
+
+/** Writes so many small sessions with one short turn each. */
+export async function writeShortSessions(home: string, count: number): Promise<void> {
+  for (let number = 0; number < count; number += 1)
+    await write(home, function* () {
+      const log = new LogBuilder().session().asks(`Look after bed ${number}.`).turn();
+      log.step().says(['It was looked after.']).replies().endsStep().endsTurn();
+      yield log.events;
+    });
+}
+
+function writeStep(log: LogBuilder, step: number, claims: boolean, words: string): void {
+  const says = Array.from({ length: 12 }, (_, place) => `Leaf ${step}.${place} was looked at. `);
+  log.step(claims ? undefined : []);
+  log
+    .says(says.slice(0, 4), 'reasoning')
+    .says([...says, words])
+    .replies();
+  log.requests('read', { path: `notes-${step}.md` }, { title: 'Read', kind: 'read', target: `notes-${step}.md` });
+  const read = log.conversation.counts.calls;
+  log.requests('bash', { command: `make ${step}` }, { title: 'Run', kind: 'command', target: `make ${step}` });
+  const made = log.conversation.counts.calls;
+  log.starts(read).ends(`# Notes ${step}\n${'Roses, ferns and moss. '.repeat(20)}`, 'completed', read);
+  log.starts(made);
+  for (let line = 0; line < 12; line += 1) log.prints(`compiled leaf ${step}.${line}\n`, made);
+  log.ends(`compiled leaf ${step}, all of it`, 'completed', made).endsStep();
+}
+
+async function write(home: string, pieces: () => Generator<readonly SessionEvent[]>): Promise<SessionId> {
+  const sessionId = `ses_${newCommandId()}` as SessionId;
+  const place = placeInHome(homePaths(home), sessionId);
+  const session = await Session.create(place, { clock: systemClock, owner: 'the daemon', durability: 'kernel' });
+  let drafts: Draft[] = [];
+  const flush = async () => {
+    if (drafts.length > 0) await session.append(drafts);
+    drafts = [];
+  };
+  for (const events of pieces()) {
+    for (const { seq: _, at: __, ...draft } of events)
+      drafts.push((draft.type === 'session.created' ? { ...draft, sessionId } : draft) as unknown as Draft);
+    // Whole steps only: a base is taken where a frame ends between two steps.
+    if (drafts.length >= eventsInOneGo) await flush();
+  }
+  await flush();
+  await session.close();
+  return sessionId;
+}
