@@ -6,7 +6,14 @@
  *   F4  folding a prefix and then the rest equals folding the whole; folding condensed events equals folding plain ones
  *   F5  the cost of a token does not grow with the history or with the length of the turn
  */
-import { isKnown, type EventKind, type EventOf, type KnownEvent, type SessionEvent } from '../event.ts';
+import {
+  isKnown,
+  type CommandMark,
+  type EventKind,
+  type EventOf,
+  type KnownEvent,
+  type SessionEvent,
+} from '../event.ts';
 import type { InputPart } from '../values/content.ts';
 import { changesIn } from '../values/display.ts';
 import { addUsage, noUsage, type Usage } from '../values/usage.ts';
@@ -26,31 +33,67 @@ import { attach, edit, move, queue, remove } from './inbox.ts';
 import { openingWords } from './opening.ts';
 import { addOutput, noOutput, refuseTransition, type ToolCall } from './tool-call.ts';
 
-/** A string says why the event does not fit. */
-type Folded = Conversation | string;
+/** What is other after the event, besides the place; a string says why the event does not fit. */
+type Folded = Change | string;
+type Change = Partial<Omit<Conversation, 'seq' | 'at'>> & { readonly seq?: never; readonly at?: never };
 
 export function reduce(conversation: Conversation, event: SessionEvent): Conversation {
-  const first = event.from ?? event.seq;
-  if (first <= conversation.seq) return misfit(conversation, event, `seq ${first} was folded already`);
-  const placed = { ...conversation, seq: event.seq, at: event.at };
-  if (first !== conversation.seq + 1)
-    return misfit(placed, event, `events ${conversation.seq + 1} to ${first - 1} are missing`);
-  if (!isKnown(event)) return placed;
-  const folded = (reducers[event.type] as (c: Conversation, e: KnownEvent) => Folded)(placed, event);
-  if (typeof folded === 'string') return misfit(placed, event, folded);
-  return event.command === undefined ? folded : remember(folded, event);
+  const { seq, at, from: first = seq } = event;
+  if (first <= conversation.seq) {
+    const anomalies = misfit(conversation, event, `seq ${first} was folded already`);
+    return conversationWith(conversation, conversation.seq, conversation.at, { anomalies });
+  }
+  const folded = first === conversation.seq + 1 ? change(conversation, event) : missing(conversation, first);
+  if (typeof folded !== 'string') return conversationWith(conversation, seq, at, folded);
+  return conversationWith(conversation, seq, at, { anomalies: misfit(conversation, event, folded) });
 }
 
-function misfit(conversation: Conversation, event: SessionEvent, problem: string): Conversation {
-  const anomalies = [...conversation.anomalies, { seq: event.seq, type: event.type, problem }].slice(-maxAnomalies);
-  return { ...conversation, anomalies };
+function missing({ seq }: Conversation, first: number): string {
+  return `events ${seq + 1} to ${first - 1} are missing`;
 }
 
-function remember(conversation: Conversation, event: KnownEvent): Conversation {
-  if (event.command === undefined) return conversation;
-  const { id, digest } = event.command;
-  const known = conversation.commands.filter((one) => one.at > event.at - commandMemoryMs && one.id !== id);
-  return { ...conversation, commands: [...known, { id, digest, seq: event.seq, at: event.at }] };
+function change(conversation: Conversation, event: SessionEvent): Folded {
+  if (!isKnown(event)) return {};
+  const folded = (reducers[event.type] as (c: Conversation, e: KnownEvent) => Folded)(conversation, event);
+  if (event.command === undefined || typeof folded === 'string') return folded;
+  return { ...folded, commands: remember(conversation, event, event.command) };
+}
+
+function misfit({ anomalies }: Conversation, event: SessionEvent, problem: string): Conversation['anomalies'] {
+  return [...anomalies, { seq: event.seq, type: event.type, problem }].slice(-maxAnomalies);
+}
+
+function remember(
+  { commands }: Conversation,
+  { seq, at }: KnownEvent,
+  { id, digest }: CommandMark,
+): Conversation['commands'] {
+  const known = commands.filter((one) => one.at > at - commandMemoryMs && one.id !== id);
+  return [...known, { id, digest, seq, at }];
+}
+
+// ---- copies ----
+// Each kind of state is copied in one place of the code. V8 gives the copies of every place a hidden class of their own: with many places each
+// of them meets too many classes, and a copy costs ten times as much.
+
+function conversationWith(conversation: Conversation, seq: number, at: number, change: Change): Conversation {
+  return Object.assign({ ...conversation, seq, at }, change);
+}
+
+function turnWith(turn: Turn, change: Partial<Turn>): Turn {
+  return Object.assign({ ...turn }, change);
+}
+
+function stepWith(step: Step, change: Partial<Step>): Step {
+  return Object.assign({ ...step }, change);
+}
+
+function partWith(part: Part, change: Partial<Part>): Part {
+  return Object.assign({ ...part }, change);
+}
+
+function callWith(call: ToolCall, change: Partial<ToolCall>): ToolCall {
+  return Object.assign({ ...call }, change);
 }
 
 const reducers: { [Kind in EventKind]: (conversation: Conversation, event: EventOf<Kind>) => Folded } = {
@@ -58,7 +101,6 @@ const reducers: { [Kind in EventKind]: (conversation: Conversation, event: Event
     c.session !== null
       ? 'the session exists already'
       : {
-          ...c,
           session: {
             sessionId: e.sessionId,
             logVersion: e.logVersion,
@@ -85,7 +127,6 @@ const reducers: { [Kind in EventKind]: (conversation: Conversation, event: Event
       deleted: false,
     })),
   'session.configured': (c, e) => ({
-    ...c,
     settings: {
       model: e.model ?? c.settings.model,
       effort: e.effort === undefined ? c.settings.effort : e.effort,
@@ -102,8 +143,8 @@ const reducers: { [Kind in EventKind]: (conversation: Conversation, event: Event
     if (typeof inbox === 'string') return inbox;
     const { session } = c;
     const attached = attach(c.attached, [], e.parts);
-    if (session === null || session.opening !== null) return { ...c, inbox, attached };
-    return { ...c, inbox, attached, session: { ...session, opening: openingWords(e.parts) } };
+    if (session === null || session.opening !== null) return { inbox, attached };
+    return { inbox, attached, session: { ...session, opening: openingWords(e.parts) } };
   },
   'input.edited': (c, e) =>
     withInbox(c, edit(c.inbox, e.inputId, e.parts), attach(c.attached, waitingParts(c, e.inputId), e.parts)),
@@ -120,7 +161,7 @@ const reducers: { [Kind in EventKind]: (conversation: Conversation, event: Event
         const claimed = c.inbox
           .filter((one) => e.inputIds.includes(one.inputId))
           .map((one) => ({ ...one, claimedAt: e.at }));
-        return { ...step, inputs: [...step.inputs, ...claimed] };
+        return { inputs: [...step.inputs, ...claimed] };
       },
       { inbox },
     );
@@ -146,25 +187,24 @@ const reducers: { [Kind in EventKind]: (conversation: Conversation, event: Event
       outcome: null,
       failure: null,
     };
-    return { ...c, active: turn, counts: { ...c.counts, turns: c.counts.turns + 1 } };
+    return { active: turn, counts: { ...c.counts, turns: c.counts.turns + 1 } };
   },
   'turn.paused': (c, e) =>
-    withTurn(c, e.turnId, (turn) => (turn.paused ? 'the turn is paused already' : { ...turn, paused: true })),
+    withTurn(c, e.turnId, (turn) => (turn.paused ? 'the turn is paused already' : { paused: true })),
   'turn.resumed': (c, e) =>
-    withTurn(c, e.turnId, (turn) => (turn.paused ? { ...turn, paused: false } : 'the turn is not paused')),
+    withTurn(c, e.turnId, (turn) => (turn.paused ? { paused: false } : 'the turn is not paused')),
   'turn.ended': (c, e) => {
     const turn = c.active;
     if (turn === null || turn.turnId !== e.turnId) return `turn ${e.turnId} is not open`;
     if (turn.step !== null) return `step ${turn.step.stepId} is still open`;
-    const closed: Turn = {
-      ...turn,
+    const closed = turnWith(turn, {
       paused: false,
       endedAt: e.at,
       endedSeq: e.seq,
       outcome: e.outcome,
       failure: e.failure ?? null,
-    };
-    return { ...c, turns: [...c.turns, closed], active: null, lastOutcome: e.outcome };
+    });
+    return { turns: [...c.turns, closed], active: null, lastOutcome: e.outcome };
   },
 
   'step.started': (c, e) => {
@@ -188,7 +228,7 @@ const reducers: { [Kind in EventKind]: (conversation: Conversation, event: Event
       outcome: null,
       failure: null,
     };
-    return { ...c, active: { ...turn, step }, counts: { ...c.counts, steps: c.counts.steps + 1 } };
+    return { active: turnWith(turn, { step }), counts: { ...c.counts, steps: c.counts.steps + 1 } };
   },
   'step.retried': (c, e) =>
     withStep(
@@ -198,11 +238,10 @@ const reducers: { [Kind in EventKind]: (conversation: Conversation, event: Event
         step.reply !== null
           ? 'the reply is complete'
           : {
-              ...step,
               retries: [...step.retries, { attempt: e.attempt, at: e.at, delayMs: e.delayMs, reason: e.reason }],
             },
       spend(c, e.usage, null),
-      (turn) => ({ ...turn, ...spend(turn, e.usage, null) }),
+      (turn) => spend(turn, e.usage, null),
     ),
   'step.replied': (c, e) =>
     withStep(
@@ -212,11 +251,10 @@ const reducers: { [Kind in EventKind]: (conversation: Conversation, event: Event
         step.reply !== null
           ? 'the reply is complete already'
           : {
-              ...step,
               reply: { stop: e.stop, usage: e.usage, cost: e.cost, firstTokenMs: e.firstTokenMs, totalMs: e.totalMs },
             },
       spend(c, e.usage, e.cost),
-      (turn) => ({ ...turn, ...spend(turn, e.usage, e.cost) }),
+      (turn) => spend(turn, e.usage, e.cost),
     ),
   'step.ended': (c, e) => {
     const turn = c.active;
@@ -226,11 +264,16 @@ const reducers: { [Kind in EventKind]: (conversation: Conversation, event: Event
     if (open !== undefined) return `part ${open.partId} is still open`;
     const call = step.calls.find((one) => one.state !== 'ended');
     if (call !== undefined) return `call ${call.callId} has no end`;
-    const closed: Step = { ...step, endedAt: e.at, endedSeq: e.seq, outcome: e.outcome, failure: e.failure ?? null };
-    const ended: Turn = { ...turn, step: null, steps: [...turn.steps, closed] };
+    const closed = stepWith(step, {
+      endedAt: e.at,
+      endedSeq: e.seq,
+      outcome: e.outcome,
+      failure: e.failure ?? null,
+    });
+    const ended = { step: null, steps: [...turn.steps, closed] };
     // A reply that never completed counts here, once: its usage where it came, else as unknown.
-    if (step.reply !== null || e.usage === undefined) return { ...c, active: ended };
-    return { ...c, ...spend(c, e.usage, null), active: { ...ended, ...spend(turn, e.usage, null) } };
+    if (step.reply !== null || e.usage === undefined) return { active: turnWith(turn, ended) };
+    return { ...spend(c, e.usage, null), active: turnWith(turn, { ...ended, ...spend(turn, e.usage, null) }) };
   },
 
   'part.started': (c, e) =>
@@ -241,7 +284,6 @@ const reducers: { [Kind in EventKind]: (conversation: Conversation, event: Event
         step.reply !== null
           ? 'the reply is complete'
           : {
-              ...step,
               parts: [
                 ...step.parts,
                 {
@@ -257,14 +299,13 @@ const reducers: { [Kind in EventKind]: (conversation: Conversation, event: Event
             },
       { counts: { ...c.counts, parts: c.counts.parts + 1 } },
     ),
-  'part.delta': (c, e) => withPart(c, e.partId, (part) => ({ ...part, text: part.text + e.text })),
-  'part.ended': (c, e) => withPart(c, e.partId, (part) => ({ ...part, endedAt: e.at, signature: e.signature ?? null })),
+  'part.delta': (c, e) => withPart(c, e.partId, (part) => ({ text: part.text + e.text })),
+  'part.ended': (c, e) => withPart(c, e.partId, () => ({ endedAt: e.at, signature: e.signature ?? null })),
   'part.reclassified': (c, e) => {
     const step = c.active?.step;
     if (!step?.parts.some((part) => part.partId === e.partId)) return `part ${e.partId} is not in the open step`;
     return withStep(c, step.stepId, (open) => ({
-      ...open,
-      parts: open.parts.map((part) => (part.partId === e.partId ? { ...part, kind: e.kind } : part)),
+      parts: open.parts.map((part) => (part.partId === e.partId ? partWith(part, { kind: e.kind }) : part)),
     }));
   },
 
@@ -292,37 +333,33 @@ const reducers: { [Kind in EventKind]: (conversation: Conversation, event: Event
           content: [],
           details: null,
         };
-        return { ...step, calls: [...step.calls, call] };
+        return { calls: [...step.calls, call] };
       },
       { counts: { ...c.counts, calls: c.counts.calls + 1 } },
-      (turn) => ({ ...turn, calls: turn.calls + 1 }),
+      (turn) => ({ calls: turn.calls + 1 }),
     ),
-  'tool-call.started': (c, e) =>
-    withCall(c, e.callId, 'running', (call) => ({ ...call, state: 'running', startedAt: e.at })),
+  'tool-call.started': (c, e) => withCall(c, e.callId, 'running', () => ({ state: 'running', startedAt: e.at })),
   'tool-call.output': (c, e) =>
     withCall(c, e.callId, 'output', (call) => ({
-      ...call,
       output: addOutput(call.output, e.text, e.skippedBytes ?? 0),
     })),
   'tool-call.ended': (c, e) => {
-    const ended = withCall(c, e.callId, 'ended', (call) => ({
-      ...call,
+    const ended = withCall(c, e.callId, 'ended', () => ({
       state: 'ended',
       endedAt: e.at,
       outcome: e.outcome,
       content: e.content,
       details: e.details ?? null,
     }));
-    if (typeof ended === 'string' || ended.active === null) return ended;
+    if (typeof ended === 'string' || !ended.active) return ended;
     const changed = changesIn(e.details).reduce(addChange, ended.active.changed);
-    return changed === ended.active.changed ? ended : { ...ended, active: { ...ended.active, changed } };
+    return changed === ended.active.changed ? ended : { active: turnWith(ended.active, { changed }) };
   },
 
   'approval.requested': (c, e) => {
     const call = findCall(c, e.callId);
     if (call === undefined) return `call ${e.callId} is not in the open step`;
-    const asked = withCall(c, e.callId, 'waiting', (one) => ({
-      ...one,
+    const asked = withCall(c, e.callId, 'waiting', () => ({
       state: 'waiting',
       approval: {
         approvalId: e.approvalId,
@@ -352,8 +389,8 @@ const reducers: { [Kind in EventKind]: (conversation: Conversation, event: Event
     };
     return {
       ...asked,
-      approvals: [...asked.approvals, open],
-      counts: { ...asked.counts, approvals: asked.counts.approvals + 1 },
+      approvals: [...c.approvals, open],
+      counts: { ...c.counts, approvals: c.counts.approvals + 1 },
     };
   },
   'approval.resolved': (c, e) => {
@@ -361,7 +398,6 @@ const reducers: { [Kind in EventKind]: (conversation: Conversation, event: Event
     if (open === undefined) return `approval ${e.approvalId} is not open`;
     // Allowed: free to start. Denied: still without an end, which the calls' loop writes.
     const answered = withCall(c, open.callId, 'allowed', (call) => ({
-      ...call,
       state: 'requested',
       arguments: e.arguments ?? call.arguments,
       argumentsBlob: e.arguments === undefined ? call.argumentsBlob : null,
@@ -388,7 +424,6 @@ const reducers: { [Kind in EventKind]: (conversation: Conversation, event: Event
     const open = c.approvals.find((one) => one.approvalId === e.approvalId);
     if (open === undefined) return `approval ${e.approvalId} is not open`;
     const withdrawn = withCall(c, open.callId, 'allowed', (call) => ({
-      ...call,
       state: 'requested',
       approval: call.approval === null ? null : { ...call.approval, decision: 'withdrawn', at: e.at, note: e.reason },
     }));
@@ -398,7 +433,6 @@ const reducers: { [Kind in EventKind]: (conversation: Conversation, event: Event
   },
 
   'question.requested': (c, e) => ({
-    ...c,
     questions: [
       ...c.questions,
       { questionId: e.questionId, callId: e.callId ?? null, at: e.at, text: e.text, options: e.options },
@@ -408,73 +442,73 @@ const reducers: { [Kind in EventKind]: (conversation: Conversation, event: Event
   'question.resolved': (c, e) => closeQuestion(c, e.questionId),
   'question.withdrawn': (c, e) => closeQuestion(c, e.questionId),
 
-  'context.measured': (c, e) => ({ ...c, context: { used: e.used, limit: e.limit } }),
-  'compaction.started': (c) => c,
+  'context.measured': (c, e) => ({ context: { used: e.used, limit: e.limit } }),
+  'compaction.started': () => ({}),
   'compaction.ended': (c, e) =>
     e.outcome === 'completed' && e.summary !== undefined && e.firstKeptSeq !== undefined
-      ? { ...c, compaction: { summary: e.summary, firstKeptSeq: e.firstKeptSeq } }
-      : c,
+      ? { compaction: { summary: e.summary, firstKeptSeq: e.firstKeptSeq } }
+      : {},
 
   'warning.raised': (c, e) => ({
-    ...c,
     warnings: [...c.warnings, { seq: e.seq, at: e.at, code: e.code, message: e.message }].slice(-maxWarnings),
   }),
   'annotation.pinned': (c, e) => ({
-    ...c,
     pins: [...c.pins.filter((pin) => pin.seq !== e.eventSeq), { seq: e.eventSeq, note: e.note ?? null }],
   }),
-  'annotation.unpinned': (c, e) => ({ ...c, pins: c.pins.filter((pin) => pin.seq !== e.eventSeq) }),
-  'annotation.reviewed': (c) => c,
+  'annotation.unpinned': (c, e) => ({ pins: c.pins.filter((pin) => pin.seq !== e.eventSeq) }),
+  'annotation.reviewed': () => ({}),
 
-  'plan.proposed': (c, e) => ({ ...c, plan: { text: e.text, decision: null } }),
-  'plan.decided': (c, e) =>
-    c.plan === null ? 'no plan was proposed' : { ...c, plan: { ...c.plan, decision: e.decision } },
-  'todo.replaced': (c, e) => ({ ...c, todos: e.todos }),
+  'plan.proposed': (c, e) => ({ plan: { text: e.text, decision: null } }),
+  'plan.decided': (c, e) => (c.plan === null ? 'no plan was proposed' : { plan: { ...c.plan, decision: e.decision } }),
+  'todo.replaced': (c, e) => ({ todos: e.todos }),
   // Facts for the run record and the timeline, which read the log themselves; the state of the conversation does not depend on them.
-  'agent.started': (c) => c,
-  'agent.intent-stated': (c) => c,
-  'agent.handed-off': (c) => c,
-  'agent.ended': (c) => c,
-  'skill.applied': (c) => c,
-  'hook.started': (c) => c,
-  'hook.ended': (c) => c,
-  'checkpoint.made': (c) => c,
-  'checkpoint.restored': (c) => c,
-  'change.baseline-taken': (c) => c,
-  'change.summarised': (c) => c,
+  'agent.started': () => ({}),
+  'agent.intent-stated': () => ({}),
+  'agent.handed-off': () => ({}),
+  'agent.ended': () => ({}),
+  'skill.applied': () => ({}),
+  'hook.started': () => ({}),
+  'hook.ended': () => ({}),
+  'checkpoint.made': () => ({}),
+  'checkpoint.restored': () => ({}),
+  'change.baseline-taken': () => ({}),
+  'change.summarised': () => ({}),
 };
 
 function withSession(c: Conversation, change: (session: SessionFacts) => SessionFacts): Folded {
-  return c.session === null ? 'there is no session yet' : { ...c, session: change(c.session) };
+  return c.session === null ? 'there is no session yet' : { session: change(c.session) };
 }
 
 function withInbox(c: Conversation, inbox: Conversation['inbox'] | string, attached = c.attached): Folded {
-  return typeof inbox === 'string' ? inbox : { ...c, inbox, attached };
+  return typeof inbox === 'string' ? inbox : { inbox, attached };
 }
 
 function waitingParts(c: Conversation, inputId: string): readonly InputPart[] {
   return c.inbox.find((one) => one.inputId === inputId)?.parts ?? [];
 }
 
-function withTurn(c: Conversation, turnId: string, change: (turn: Turn) => Turn | string): Folded {
+function withTurn(c: Conversation, turnId: string, change: (turn: Turn) => Partial<Turn> | string): Folded {
   if (c.active === null || c.active.turnId !== turnId) return `turn ${turnId} is not open`;
-  const turn = change(c.active);
-  return typeof turn === 'string' ? turn : { ...c, active: turn };
+  const changed = change(c.active);
+  return typeof changed === 'string' ? changed : { active: turnWith(c.active, changed) };
 }
 
 /** Changes the open step, and with it, where given, the turn and the conversation: all of it, or nothing where `change` says why not. */
 function withStep(
   c: Conversation,
   stepId: string,
-  change: (step: Step) => Step | string,
-  also: Partial<Conversation> = {},
-  changeTurn: (turn: Turn) => Turn = (turn) => turn,
+  change: (step: Step) => Partial<Step> | string,
+  also?: Change,
+  changeTurn?: (turn: Turn) => Partial<Turn>,
 ): Folded {
   const turn = c.active;
   const step = turn?.step;
   if (!turn || !step || step.stepId !== stepId) return `step ${stepId} is not open`;
   const changed = change(step);
-  return typeof changed === 'string' ? changed : { ...c, ...also, active: changeTurn({ ...turn, step: changed }) };
+  if (typeof changed === 'string') return changed;
+  const next = stepWith(step, changed);
+  const active = turnWith(turn, changeTurn === undefined ? { step: next } : { ...changeTurn(turn), step: next });
+  return also === undefined ? { active } : { ...also, active };
 }
 
 type Spending = Pick<Conversation, 'usage' | 'cost' | 'unknownCost'>;
@@ -484,7 +518,7 @@ function spend({ usage, cost, unknownCost }: Spending, used: Usage | null, paid:
   return { usage: addUsage(usage, used), cost: cost + (paid ?? 0), unknownCost: unknownCost + (paid === null ? 1 : 0) };
 }
 
-function withPart(c: Conversation, partId: string, change: (part: Part) => Part): Folded {
+function withPart(c: Conversation, partId: string, change: (part: Part) => Partial<Part>): Folded {
   const step = c.active?.step;
   if (!step) return 'no step is open';
   // The part that streams is nearly always the last one.
@@ -492,7 +526,7 @@ function withPart(c: Conversation, partId: string, change: (part: Part) => Part)
   const part = step.parts[place];
   if (part === undefined) return `part ${partId} is not in the open step`;
   if (part.endedAt !== null) return `part ${partId} has ended`;
-  return withStep(c, step.stepId, (open) => ({ ...open, parts: open.parts.with(place, change(part)) }));
+  return withStep(c, step.stepId, (open) => ({ parts: open.parts.with(place, partWith(part, change(part))) }));
 }
 
 function findCall(c: Conversation, callId: string): ToolCall | undefined {
@@ -503,7 +537,7 @@ function withCall(
   c: Conversation,
   callId: string,
   to: Parameters<typeof refuseTransition>[1],
-  change: (call: ToolCall) => ToolCall,
+  change: (call: ToolCall) => Partial<ToolCall>,
 ): Folded {
   const step = c.active?.step;
   const place = step?.calls.findIndex((call) => call.callId === callId) ?? -1;
@@ -511,12 +545,12 @@ function withCall(
   if (!step || call === undefined) return `call ${callId} is not in the open step`;
   const refusal = refuseTransition(call, to);
   if (refusal !== null) return refusal;
-  return withStep(c, step.stepId, (open) => ({ ...open, calls: open.calls.with(place, change(call)) }));
+  return withStep(c, step.stepId, (open) => ({ calls: open.calls.with(place, callWith(call, change(call))) }));
 }
 
 function closeQuestion(c: Conversation, questionId: string): Folded {
   const questions = c.questions.filter((question) => question.questionId !== questionId);
-  return questions.length === c.questions.length ? `question ${questionId} is not open` : { ...c, questions };
+  return questions.length === c.questions.length ? `question ${questionId} is not open` : { questions };
 }
 
 function addChange(changed: Turn['changed'], file: { path: string; added: number; removed: number }): Turn['changed'] {
