@@ -3,6 +3,7 @@
  * is run: once and headless, or as a server. It measures nothing itself but moments; what they mean is the parts' business.
  */
 import type { BenchProvider } from './provider/provider.ts';
+import type { Meter } from './timed-run.ts';
 
 /** Where one contestant works: always fresh, below the temporary folder, and gone with the bench. */
 export interface BenchPlace {
@@ -95,6 +96,8 @@ export interface Bench {
   /** Those that are asked for and can be had, in the order in which they take turns. */
   readonly contestants: readonly Contestant[];
   readonly provider: BenchProvider;
+  /** How processor and memory of a whole run are had on this machine. */
+  readonly meter: Meter;
   /** Counted runs of each contestant; warm-ups come on top. */
   readonly runs: number;
   /** Cheap: the part is run for --check and leaves out what takes more than a minute. */

@@ -1,5 +1,6 @@
 /** The fresh folders that contestants work in, all below one that goes when the bench ends. */
 import { execFile } from 'node:child_process';
+import { rmSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +12,8 @@ const run = promisify(execFile);
 export class Places {
   readonly root: string;
   readonly #providerUrl: string;
+  /** For a bench that is interrupted. */
+  readonly #last = () => rmSync(this.root, { recursive: true, force: true });
   #made = 0;
 
   private constructor(root: string, providerUrl: string) {
@@ -19,7 +22,9 @@ export class Places {
   }
 
   static async open(providerUrl: string): Promise<Places> {
-    return new Places(await realpath(await mkdtemp(join(tmpdir(), 'alcove-bench-'))), providerUrl);
+    const places = new Places(await realpath(await mkdtemp(join(tmpdir(), 'alcove-bench-'))), providerUrl);
+    process.on('exit', places.#last);
+    return places;
   }
 
   async make(contestant: Contestant): Promise<BenchPlace> {
@@ -38,6 +43,7 @@ export class Places {
 
   /** Idempotent. */
   async close(): Promise<void> {
+    process.off('exit', this.#last);
     // A server that was killed may have left something that still writes.
     await rm(this.root, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   }

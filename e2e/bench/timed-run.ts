@@ -22,13 +22,7 @@ export interface TimedRun {
 
 export type Meter = 'GNU time' | 'the shell and /proc' | 'the shell';
 
-let found: Meter | null = null;
-
-export function meterHere(): Meter {
-  return (found ??= findMeter());
-}
-
-function findMeter(): Meter {
+export function findMeter(): Meter {
   const tried = spawnSync('/usr/bin/time', ['-f', '%M', 'true'], { encoding: 'utf8' });
   if (tried.status === 0 && /^\d+\s*$/.test(tried.stderr)) return 'GNU time';
   return costOfTree(process.pid) === null ? 'the shell' : 'the shell and /proc';
@@ -43,13 +37,13 @@ export async function timed(
 ): Promise<TimedRun> {
   const file = join(options.scratch, `cost-${now()}`);
   const gnu = options.meter === 'GNU time';
-  const [command, ...words] = gnu
+  const [command = '', ...words] = gnu
     ? ['/usr/bin/time', '-f', '%U %S %M', '-o', file]
     : // `times` prints two lines: of the shell itself, and of all that it waited for.
       ['/bin/bash', '-c', `"$@"; code=$?; times > '${file}'; exit $code`, 'bench'];
   const startedAt = now();
   // A group of its own, so that nothing of it outlives a run that takes too long.
-  const child = spawn(command ?? '', [...words, line.command, ...line.args], {
+  const child = spawn(command, [...words, line.command, ...line.args], {
     cwd: line.cwd,
     env: line.env,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -59,23 +53,28 @@ export async function timed(
   const keep = (text: string) => (output = (output + text).slice(-4000));
   child.stdout.setEncoding('utf8').on('data', keep);
   child.stderr.setEncoding('utf8').on('data', keep);
-  let peakBytes: number | null = null;
+  const peaks: number[] = [];
   const look = () => {
     const cost = child.pid === undefined ? null : costOfTree(child.pid);
-    if (cost !== null) peakBytes = Math.max(peakBytes ?? 0, cost.peakBytes);
+    if (cost !== null) peaks.push(cost.peakBytes);
   };
   const looking = options.meter === 'the shell and /proc' ? setInterval(look, lookMs) : null;
+  const last = () => endGroup(child.pid);
+  process.on('exit', last);
   const late = setTimeout(() => endGroup(child.pid), options.timeoutMs);
   try {
     const [code] = (await once(child, 'close')) as [number | null];
     const endedAt = now();
     const told = await readFile(file, 'utf8').catch(() => '');
-    const cost = gnu ? readGnuTime(told) : { cpuSeconds: readShellTimes(told), peakBytes };
+    const cost = gnu
+      ? readGnuTime(told)
+      : { cpuSeconds: readShellTimes(told), peakBytes: peaks.length > 0 ? Math.max(...peaks) : null };
     return { startedAt, endedAt, code, output, ...cost };
   } finally {
     clearTimeout(late);
     if (looking !== null) clearInterval(looking);
-    endGroup(child.pid);
+    process.off('exit', last);
+    last();
     await rm(file, { force: true });
   }
 }

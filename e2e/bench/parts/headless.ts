@@ -73,7 +73,7 @@ export async function headless(bench: Bench, steps = 20): Promise<Measured[]> {
     row(
       'headless.request',
       first.map((request) => (request === undefined ? null : request.systemBytes + request.toolsBytes)),
-      first[0] === undefined ? undefined : `${first[0].toolCount} tools`,
+      first[0] === undefined ? undefined : `tools: ${first[0].toolCount}`,
     );
   }
   rows.push(...(await longRuns(bench, able)));

@@ -1,0 +1,260 @@
+/**
+ * Every row of the table: what it says to people, the target it is held to, and how far it may get worse before `--check` fails. Targets and
+ * checks are ratios to a named contestant of the same run wherever time, memory or processor are measured; machines differ and are shared.
+ */
+
+export const partNames = ['headless', 'serve', 'streaming', 'history', 'list', 'load', 'kills', 'micro'] as const;
+export type PartName = (typeof partNames)[number];
+
+export type Unit = 'ms' | 's' | 'MiB' | 'kB' | 'bytes' | '%' | 'x' | 'share' | 'count';
+
+/** What a figure is compared to: another contestant in the same row, or in a row of the same part. */
+export interface Reference {
+  readonly contestant: string;
+  readonly row?: string;
+}
+
+/** Without `of`, in the unit of the row. */
+export type Target =
+  { readonly most: number; readonly of?: Reference } | { readonly least: number; readonly of?: Reference };
+
+export interface Check {
+  /** `start` and `step` are the floor's, taken around the same part (yardstick.ts). Null: the figure depends on no machine. */
+  readonly against: Reference | 'start' | 'step' | null;
+  /** How much worse than the baseline is still noise: 0.2 for a fifth. Chosen against the spread of quiet and busy runs of one build. */
+  readonly tolerance: number;
+}
+
+export interface Row {
+  readonly id: string;
+  readonly part: PartName;
+  readonly words: string;
+  readonly unit: Unit;
+  readonly better: 'less' | 'more';
+  readonly target: Target | null;
+  /** Null for what takes too long, or is too noisy, to be looked at in minutes. */
+  readonly check: Check | null;
+}
+
+type Words = Omit<Row, 'id' | 'part' | 'better' | 'target' | 'check'> & Partial<Row>;
+
+const floor: Reference = { contestant: 'floor' };
+const direct: Reference = { contestant: 'direct' };
+const codex: Reference = { contestant: 'codex' };
+
+export const rows: readonly Row[] = [
+  ...of('headless', {
+    step: {
+      words: 'time of a step, over 20 steps',
+      unit: 'ms',
+      target: { most: 1.5, of: floor },
+      check: { against: floor, tolerance: 0.3 },
+    },
+    growth: {
+      words: 'the last 40 of 1,000 steps to the first 40',
+      unit: 'x',
+      target: { most: 1.1 },
+      check: { against: null, tolerance: 0.2 },
+    },
+    start: {
+      words: 'start to the first request',
+      unit: 'ms',
+      target: { most: 0.6, of: codex },
+      check: { against: floor, tolerance: 0.25 },
+    },
+    cpu: {
+      words: 'processor time of the whole run',
+      unit: 's',
+      target: { most: 0.5, of: codex },
+      check: { against: floor, tolerance: 0.2 },
+    },
+    memory: {
+      words: 'peak memory, largest process',
+      unit: 'MiB',
+      target: { most: 0.75, of: codex },
+      check: { against: floor, tolerance: 0.1 },
+    },
+    request: {
+      words: 'system prompt and tools of the first request',
+      unit: 'bytes',
+      target: { most: 10 * 1024 },
+      check: { against: null, tolerance: 0.05 },
+    },
+    disk: {
+      words: 'disk for 1,000 steps, to the JSON of the last request',
+      unit: 'x',
+      target: { most: 0.35 },
+      check: { against: null, tolerance: 0.1 },
+    },
+  }),
+  ...of('serve', {
+    start: {
+      words: 'start to the first authenticated answer',
+      unit: 'ms',
+      target: { most: 1.3, of: codex },
+      check: { against: 'start', tolerance: 0.3 },
+    },
+    'idle-memory': {
+      words: 'memory at rest, a client connected',
+      unit: 'MiB',
+      target: { most: 0.7, of: codex },
+    },
+    'idle-cpu': { words: 'processor at rest, a client connected', unit: '%', target: { most: 0.1 } },
+  }),
+  ...of('streaming', {
+    'one.p50': { words: 'piece to client, one session at 2 ms: median', unit: 'ms' },
+    'one.p99': { words: 'piece to client, one session at 2 ms: 99 of 100', unit: 'ms' },
+    'one.cpu': { words: 'processor for a piece, one session at 2 ms', unit: 'ms' },
+    'ten.p50': {
+      words: 'piece to client, ten sessions at 20 ms: median',
+      unit: 'ms',
+      target: { most: 2, of: codex },
+      check: { against: direct, tolerance: 0.6 },
+    },
+    'ten.p99': { words: 'piece to client, ten sessions at 20 ms: 99 of 100', unit: 'ms', target: { most: 16 } },
+    'ten.cpu': { words: 'processor for a piece, ten sessions at 20 ms', unit: 'ms' },
+    'flood.p50': { words: 'piece to client, ten sessions at 2 ms: median', unit: 'ms' },
+    'flood.p99': { words: 'piece to client, ten sessions at 2 ms: 99 of 100', unit: 'ms' },
+    'flood.time': {
+      words: 'time for 5,000 pieces, ten sessions at 2 ms',
+      unit: 'ms',
+      target: { most: 1.15, of: direct },
+      check: { against: direct, tolerance: 0.15 },
+    },
+  }),
+  ...of('history', {
+    page: {
+      words: 'first page of a session of 1,000 calls after a start',
+      unit: 'ms',
+      target: { most: 2, of: codex },
+      check: { against: 'step', tolerance: 0.6 },
+    },
+    'page-bytes': { words: 'bytes of that page', unit: 'bytes' },
+    'page-one-turn': { words: 'the same, all of it one turn', unit: 'ms', check: { against: 'step', tolerance: 0.6 } },
+    'page-one-turn-bytes': { words: 'bytes of that page', unit: 'bytes' },
+    'page-million': {
+      words: 'the same of 1,000,000 events',
+      unit: 'ms',
+      target: { most: 1.2, of: { contestant: 'alcove', row: 'history.page' } },
+    },
+    'page-million-bytes': { words: 'bytes of that page', unit: 'bytes' },
+    'page-million-one-turn': {
+      words: 'the same of 1,000,000 events, all of them one turn',
+      unit: 'ms',
+      target: { most: 1.2, of: { contestant: 'alcove', row: 'history.page' } },
+    },
+    'page-million-one-turn-bytes': { words: 'bytes of that page', unit: 'bytes' },
+    disk: {
+      words: 'disk for the session of 1,000 calls, to the JSON of its history',
+      unit: 'x',
+      target: { most: 0.35 },
+      check: { against: null, tolerance: 0.1 },
+    },
+  }),
+  ...of('list', {
+    '200': {
+      words: 'list of 200 sessions',
+      unit: 'ms',
+      target: { most: 0.3, of: { contestant: 'opencode' } },
+      check: { against: 'step', tolerance: 0.6 },
+    },
+    '10000': {
+      words: 'first page of 10,000 sessions',
+      unit: 'ms',
+      target: { most: 1.5, of: { contestant: 'alcove', row: 'list.200' } },
+    },
+  }),
+  ...of('load', {
+    script: {
+      words: 'first load: scripts, gzip',
+      unit: 'kB',
+      target: { most: 150 },
+      check: { against: null, tolerance: 0.03 },
+    },
+    'session-script': {
+      words: "the same with a session's page",
+      unit: 'kB',
+      target: { most: 150 },
+      check: { against: null, tolerance: 0.03 },
+    },
+    wire: { words: 'first load: everything, as sent', unit: 'kB', check: { against: null, tolerance: 0.05 } },
+    later: { words: 'stored for later by the service worker, as sent', unit: 'kB' },
+    requests: { words: 'first load: requests', unit: 'count' },
+    uncompressed: {
+      words: 'answers that were sent without compression',
+      unit: 'count',
+      target: { most: 0 },
+      check: { against: null, tolerance: 0 },
+    },
+    uncached: {
+      words: 'files that say nothing of how long they may be kept',
+      unit: 'count',
+      target: { most: 0 },
+      check: { against: null, tolerance: 0 },
+    },
+    outside: {
+      words: 'asked for from outside',
+      unit: 'count',
+      target: { most: 0 },
+      check: { against: null, tolerance: 0 },
+    },
+  }),
+  ...of(
+    'load',
+    {
+      '100': { words: 'open a session of 100 events: its newest words are painted', unit: 'ms' },
+      '100-bytes': { words: 'transferred for it', unit: 'kB' },
+      '100000': {
+        words: 'open a session of 100,000 events: its newest words are painted',
+        unit: 'ms',
+        target: { most: 1.5, of: { contestant: 'alcove', row: 'open.100' } },
+        check: { against: { contestant: 'alcove', row: 'open.100' }, tolerance: 0.5 },
+      },
+      '100000-bytes': {
+        words: 'transferred for it',
+        unit: 'kB',
+        target: { most: 200 },
+        check: { against: null, tolerance: 0.1 },
+      },
+    },
+    'open',
+  ),
+  ...of('kills', {
+    tool: {
+      words: 'killed in a tool: its process is gone, the session goes on',
+      unit: 'share',
+      better: 'more',
+      target: { least: 1 },
+      check: { against: null, tolerance: 0 },
+    },
+    reply: {
+      words: 'killed in a reply: every word that was seen is kept',
+      unit: 'share',
+      better: 'more',
+      target: { least: 1 },
+      check: { against: null, tolerance: 0 },
+    },
+    acknowledged: {
+      words: 'killed right behind an acknowledgement: the input is kept',
+      unit: 'share',
+      better: 'more',
+      target: { least: 1 },
+      check: { against: null, tolerance: 0 },
+    },
+  }),
+];
+
+export function rowOf(id: string): Row | null {
+  return rows.find((row) => row.id === id) ?? null;
+}
+
+function of(part: PartName, named: Readonly<Record<string, Words>>, prefix: string = part): Row[] {
+  return Object.entries(named).map(([name, words]) => ({
+    part,
+    better: 'less',
+    target: null,
+    check: null,
+    ...words,
+    id: `${prefix}.${name}`,
+  }));
+}
