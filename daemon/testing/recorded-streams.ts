@@ -4,8 +4,9 @@
  * memory, so that every single place can be tried, and once over a real connection.
  *
  * An adapter takes bytes apart into chunks (the SDK) and reads the chunks (pure). So each place is tried where bytes still matter, with the
- * SDK as the adapter asks it (in long streams with the events around the place), and some of them through the whole adapter. RECORDED=all tries
- * every place of every stream through the whole adapter, which takes long.
+ * SDK as the adapter asks it (in long streams with the events around the place), and some of them through the whole adapter. Of a long stream
+ * not every place is tried, see `placesIn`. RECORDED=all tries every place of every stream with the SDK, and all of `placesIn` through the whole
+ * adapter, which takes the better part of an hour.
  */
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
@@ -59,8 +60,10 @@ export function triedOnRecordings({ folder, format, replies, finish }: Recording
     const finishAt = finish.exec(bytes.toString('latin1'))?.index ?? Number.NaN;
     /** Just behind the event that completes the reply. */
     const finished = bytes.indexOf('\n\n', finishAt) + 2;
-    const places = placesIn(bytes.length, name.length);
     const long = bytes.length > longBytes;
+    const rule = placesIn(bytes.length, name.length);
+    const places = everything ? everyPlaceIn(bytes.length) : rule;
+    const wholly = everything ? rule : someOf(rule);
 
     test('ends as it did, also over a real connection', { timeout }, async () => {
       const whole = await answer(format, [bytes], 'end');
@@ -80,11 +83,10 @@ export function triedOnRecordings({ folder, format, replies, finish }: Recording
 
     test('is the same wherever it is split in two (C12)', { timeout }, async () => {
       const whole = JSON.stringify(await answer(format, [bytes], 'end'));
-      for (const at of everything ? places : someOf(places)) {
+      for (const at of wholly) {
         const one = JSON.stringify(await answer(format, [bytes.subarray(0, at), bytes.subarray(at)], 'end'));
         if (one !== whole) expect.fail(`split at ${at} the adapter reads otherwise: ${one.slice(0, 2000)}`);
       }
-      if (everything) return;
       const decoded = await decodedByEvent(format, bytes, ends);
       for (const at of places) {
         const { from, to, wanted } = decoded.around(at, long);
@@ -103,7 +105,7 @@ export function triedOnRecordings({ folder, format, replies, finish }: Recording
         textOf(one) === text &&
         JSON.stringify(callsOf(end)) === JSON.stringify(callsOf(last)) &&
         usageFits(end.usage, last.usage);
-      const tried = everything ? places : [...(long ? someOf(ends) : ends), ...someOf(places)];
+      const tried = [...(long ? someOf(ends) : ends), ...wholly];
       for (const at of [...tried, finished - 2, finished - 1, finished]) {
         for (const ending of ['end', 'cut'] as const) {
           const one = await answer(format, [bytes.subarray(0, at)], ending);
@@ -115,7 +117,6 @@ export function triedOnRecordings({ folder, format, replies, finish }: Recording
             expect.fail(`cut at ${at} of ${finished} it ends as ${JSON.stringify(end)}`);
         }
       }
-      if (everything) return;
       // Everywhere else the adapter gets the same chunks, and the same end, as behind the last event that is whole.
       const decoded = await decodedByEvent(format, bytes, ends);
       for (const at of places) {
@@ -284,10 +285,14 @@ function memoryHttp(pieces: readonly Uint8Array[], ending: 'end' | 'cut', asked:
   };
 }
 
+function everyPlaceIn(length: number): number[] {
+  return Array.from({ length: Math.max(0, length - 1) }, (_, index) => index + 1);
+}
+
 /** Every place of a stream of up to 8 KB; of a longer one those of its first and last 2 KB, and 200 between. */
 function placesIn(length: number, seed: number): number[] {
-  const all = Array.from({ length: Math.max(0, length - 1) }, (_, index) => index + 1);
-  if (length <= longBytes || everything) return all;
+  const all = everyPlaceIn(length);
+  if (length <= longBytes) return all;
   const random = seeded(seed);
   const between = Array.from({ length: 200 }, () => 2048 + Math.floor(random() * (length - 4096)));
   return [...all.slice(0, 2048), ...between, ...all.slice(-2048)];
