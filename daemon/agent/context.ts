@@ -4,10 +4,10 @@
  *   X2  a reply that never completed is sent as its text alone: no call of it ran
  *   X3  blobs come back byte for byte; what cannot be had or used becomes a note, never an error
  *   X4  pictures of a request are within the limits of models, whatever was stored: the newest that have room are sent, the others are notes
- * Items of a closed step are made once: the step keeps its identity, so a long history costs a lookup. Pictures are put in at the end, since
- * which of them have room depends on those behind them.
+ * Items of a closed step are made once: the step keeps its identity, so a long history costs a lookup, and items keep theirs, by which adapters
+ * know them again. Pictures are put in at the end, since which of them have room depends on those behind them.
  */
-import type { ClaimedInput, Conversation, Part as ReplyPart, Step } from '#protocol/conversation/conversation.ts';
+import type { Conversation, Part as ReplyPart, Step } from '#protocol/conversation/conversation.ts';
 import type { ToolCall } from '#protocol/conversation/tool-call.ts';
 import type { Image, InputPart, ResultPart } from '#protocol/values/content.ts';
 import type { BlobRef } from '#protocol/values/blob.ts';
@@ -27,12 +27,20 @@ type Part = ItemPart | Picture;
 type Made<One> = One extends { parts: ItemPart[] } ? Omit<One, 'parts'> & { parts: readonly Part[] } : One;
 type MadeItem = Made<Item>;
 
+interface MadeStep {
+  readonly items: readonly MadeItem[];
+  readonly pictures: boolean;
+}
+
+/** What stands in the blobs of a step, by their hash; null where it is gone. */
+type BlobTexts = ReadonlyMap<string, string | null>;
+
 /** As it is sent, or the reason why it is not (completes "A picture stood here that …"). */
 type Prepared = { readonly part: ItemPart; readonly bytes: number } | { readonly why: string };
 
 export class Context {
   readonly #readBlob: ReadBlob;
-  readonly #items = new WeakMap<Step, MadeItem[]>();
+  readonly #made = new WeakMap<Step, MadeStep>();
   /** Those of the last request, by their hash. */
   #prepared = new Map<string, Prepared>();
   /** Pictures that a provider would not take: by the model that was asked and their hash. */
@@ -56,19 +64,25 @@ export class Context {
         parts: [{ type: 'text', text: `Summary of the work so far:\n${compaction.summary}` }],
       });
     }
+    let pictures = false;
     for (const turn of turns) {
       for (const step of turn.step === null ? turn.steps : [...turn.steps, turn.step]) {
         if (compaction !== null && step.startedSeq < compaction.firstKeptSeq) continue;
-        let made = this.#items.get(step);
+        let made = this.#made.get(step);
         if (made === undefined) {
-          made = await this.#itemsOf(step);
-          if (step.endedAt !== null) this.#items.set(step, made);
+          const blobs = blobsOf(step);
+          // Nothing is waited for where nothing is stored elsewhere: a long history is made in one go.
+          made = madeStep(step, blobs.length === 0 ? noTexts : await this.#textsOf(blobs));
+          if (step.endedAt !== null) this.#made.set(step, made);
         }
+        pictures ||= made.pictures;
         // Not spread as arguments: a step may hold very many items.
-        for (const item of made) items.push(item);
+        for (const item of made.items) items.push(item);
       }
     }
-    return this.#withPictures(items, model, sees);
+    if (pictures) return this.#withPictures(items, model, sees);
+    this.#prepared = new Map();
+    return items as Item[];
   }
 
   /** The provider would not take a request because of its pictures: those that were in it are notes from now on, for this model. */
@@ -133,78 +147,90 @@ export class Context {
     return { part: { type: 'image', mediaType: fitted.mediaType, base64 }, bytes: fitted.bytes.length };
   }
 
-  async #itemsOf(step: Step): Promise<MadeItem[]> {
-    const items: MadeItem[] = [];
-    for (const input of step.inputs) items.push(await this.#person(input));
-    const pieces = await this.#pieces(step);
-    if (pieces.length > 0) {
-      const slash = step.model.indexOf('/');
-      items.push({ type: 'reply', provider: step.model.slice(0, slash), model: step.model.slice(slash + 1), pieces });
+  async #textsOf(blobs: readonly BlobRef[]): Promise<BlobTexts> {
+    const texts = new Map<string, string | null>();
+    for (const blob of blobs) {
+      const bytes = await this.#readBlob(blob);
+      texts.set(blob.sha256, bytes === null ? null : new TextDecoder().decode(bytes));
     }
-    for (const call of step.calls) items.push(await this.#result(call));
-    return items;
+    return texts;
   }
+}
 
-  async #person(input: ClaimedInput): Promise<MadeItem> {
-    return { type: 'person', parts: await this.#parts(input.parts) };
+const noTexts: BlobTexts = new Map();
+
+function blobsOf(step: Step): BlobRef[] {
+  const blobs: BlobRef[] = [];
+  const look = (parts: readonly (InputPart | ResultPart)[]) => {
+    for (const part of parts) if (part.type === 'text-blob') blobs.push(part.blob);
+  };
+  for (const input of step.inputs) look(input.parts);
+  for (const call of step.calls) {
+    if (call.argumentsBlob !== null) blobs.push(call.argumentsBlob);
+    look(call.content);
   }
+  return blobs;
+}
 
-  async #pieces(step: Step): Promise<ReplyPiece[]> {
-    if (step.reply === null) {
-      const text = step.parts.filter((part) => part.kind === 'text' && part.text !== '');
-      return text.map((part) => ({ type: 'text', text: part.text }));
+function madeStep(step: Step, texts: BlobTexts): MadeStep {
+  const items = itemsOf(step, texts);
+  return { items, pictures: items.some(holdsPicture) };
+}
+
+function itemsOf(step: Step, texts: BlobTexts): MadeItem[] {
+  const items: MadeItem[] = step.inputs.map((input) => ({ type: 'person', parts: partsOf(input.parts, texts) }));
+  const pieces = piecesOf(step, texts);
+  if (pieces.length > 0) {
+    const slash = step.model.indexOf('/');
+    items.push({ type: 'reply', provider: step.model.slice(0, slash), model: step.model.slice(slash + 1), pieces });
+  }
+  for (const call of step.calls) items.push(resultOf(call, texts));
+  return items;
+}
+
+function piecesOf(step: Step, texts: BlobTexts): ReplyPiece[] {
+  if (step.reply === null) {
+    const text = step.parts.filter((part) => part.kind === 'text' && part.text !== '');
+    return text.map((part) => ({ type: 'text', text: part.text }));
+  }
+  const pieces: ReplyPiece[] = [];
+  const announced = new Set<string>();
+  for (const part of step.parts) {
+    if (part.kind !== 'tool-call') {
+      if (part.text !== '' || part.signature !== null) pieces.push(pieceOf(part));
+      continue;
     }
-    const pieces: ReplyPiece[] = [];
-    const announced = new Set<string>();
-    for (const part of step.parts) {
-      if (part.kind !== 'tool-call') {
-        if (part.text !== '' || part.signature !== null) pieces.push(pieceOf(part));
-        continue;
-      }
-      const call = step.calls.find((one) => one.partId === part.partId);
-      if (call === undefined) continue;
-      announced.add(call.callId);
-      pieces.push(await this.#callPiece(call));
-    }
-    for (const call of step.calls) if (!announced.has(call.callId)) pieces.push(await this.#callPiece(call));
-    return pieces;
+    const call = step.calls.find((one) => one.partId === part.partId);
+    if (call === undefined) continue;
+    announced.add(call.callId);
+    pieces.push(callPiece(call, texts));
   }
+  for (const call of step.calls) if (!announced.has(call.callId)) pieces.push(callPiece(call, texts));
+  return pieces;
+}
 
-  async #callPiece(call: ToolCall): Promise<ReplyPiece> {
-    const argumentsText =
-      call.argumentsBlob === null ? JSON.stringify(call.arguments ?? {}) : await this.#blobText(call.argumentsBlob);
-    return { type: 'tool-call', callId: call.callId, tool: call.tool, argumentsText: argumentsText ?? '{}' };
-  }
+function callPiece({ callId, tool, arguments: args, argumentsBlob }: ToolCall, texts: BlobTexts): ReplyPiece {
+  const argumentsText = argumentsBlob === null ? JSON.stringify(args ?? {}) : texts.get(argumentsBlob.sha256);
+  return { type: 'tool-call', callId, tool, argumentsText: argumentsText ?? '{}' };
+}
 
-  async #result(call: ToolCall): Promise<MadeItem> {
-    const parts = await this.#parts(call.content);
-    if (call.approval?.changedArguments === true) {
-      parts.push({
-        type: 'text',
-        text: 'The person changed the arguments of this call before allowing it; they stand in the call as they ran.',
-      });
-    }
-    return { type: 'result', callId: call.callId, tool: call.tool, parts, failed: call.outcome !== 'completed' };
+function resultOf(call: ToolCall, texts: BlobTexts): MadeItem {
+  const parts = partsOf(call.content, texts);
+  if (call.approval?.changedArguments === true) {
+    parts.push({
+      type: 'text',
+      text: 'The person changed the arguments of this call before allowing it; they stand in the call as they ran.',
+    });
   }
+  return { type: 'result', callId: call.callId, tool: call.tool, parts, failed: call.outcome !== 'completed' };
+}
 
-  async #parts(parts: readonly (InputPart | ResultPart)[]): Promise<Part[]> {
-    const items: Part[] = [];
-    for (const part of parts) {
-      if (part.type === 'image') {
-        items.push({ type: 'picture', image: part });
-        continue;
-      }
-      const text =
-        part.type === 'text' ? part.text : ((await this.#blobText(part.blob)) ?? '[This text is no longer stored.]');
-      items.push({ type: 'text', text: part.name === undefined ? text : fileText(part.name, text) });
-    }
-    return items;
-  }
-
-  async #blobText(blob: BlobRef): Promise<string | null> {
-    const bytes = await this.#readBlob(blob);
-    return bytes === null ? null : new TextDecoder().decode(bytes);
-  }
+function partsOf(parts: readonly (InputPart | ResultPart)[], texts: BlobTexts): Part[] {
+  return parts.map((part) => {
+    if (part.type === 'image') return { type: 'picture', image: part };
+    const text = part.type === 'text' ? part.text : (texts.get(part.blob.sha256) ?? '[This text is no longer stored.]');
+    return { type: 'text', text: part.name === undefined ? text : fileText(part.name, text) };
+  });
 }
 
 function pieceOf(part: ReplyPart): ReplyPiece {

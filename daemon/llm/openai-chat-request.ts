@@ -42,12 +42,15 @@ export function chatBody(request: ModelRequest, provider: string): ChatBody {
         messages.push({ role: 'user', content: userContent(item.parts) });
         break;
       case 'reply': {
-        const message = assistantMessage(item.pieces, item.provider === provider && index > lastPerson);
+        const running = item.provider === provider && index > lastPerson;
+        const message = once(running ? runningReplies : earlierReplies, item, () =>
+          assistantMessage(item.pieces, running),
+        );
         if (message !== null) messages.push(message);
         break;
       }
       case 'result':
-        messages.push({ role: 'tool', tool_call_id: wireCallId(item.callId), content: resultText(item) });
+        messages.push(once(results, item, () => resultMessage(item)));
         if (request.items[index + 1]?.type !== 'result') messages.push(...resultPictures(request.items, index));
         break;
     }
@@ -60,6 +63,19 @@ export function chatBody(request: ModelRequest, provider: string): ChatBody {
     ...(request.tools.length > 0 && { tools: request.tools.map((tool) => ({ type: 'function', function: tool })) }),
     ...(request.effort !== null && { reasoning_effort: request.effort === 'off' ? 'none' : request.effort }),
   };
+}
+
+/** An item never changes, and is sent again with every step that follows: its message is made once, so a step costs no more in a long session. */
+const runningReplies = new WeakMap<Item, ChatMessage | null>();
+const earlierReplies = new WeakMap<Item, ChatMessage | null>();
+const results = new WeakMap<Item, ChatMessage>();
+
+function once<Message>(made: WeakMap<Item, Message>, item: Item, make: () => Message): Message {
+  const before = made.get(item);
+  if (before !== undefined) return before;
+  const message = make();
+  made.set(item, message);
+  return message;
 }
 
 /**
@@ -104,6 +120,10 @@ function assistantMessage(pieces: ReplyPiece[], running: boolean): ChatMessage |
     ...(running && reasoning !== '' && { reasoning_content: reasoning }),
     tool_calls: calls,
   };
+}
+
+function resultMessage(result: Item & { type: 'result' }): ChatMessage {
+  return { role: 'tool', tool_call_id: wireCallId(result.callId), content: resultText(result) };
 }
 
 /** A failed result is text all the same: the format has no field for failure, and the text says what happened. */
