@@ -51,6 +51,10 @@ export class OpencodeServer implements BenchServer {
     return [this.#running.pid];
   }
 
+  get port(): number {
+    return this.#port;
+  }
+
   async start(): Promise<number> {
     this.#turns.forget();
     let listens = (_port: number) => {};

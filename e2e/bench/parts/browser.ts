@@ -18,3 +18,6 @@ export async function launchChromium(): Promise<Browser | null> {
     ],
   });
 }
+
+/** What tsx compiles keeps the names of its functions by a helper, which a page that runs them has to have. */
+export const namesInPages = 'globalThis.__name = (named) => named;';

@@ -95,7 +95,7 @@ export async function countAnswersOf(targetPort: number): Promise<CountingProxy>
 
 function hitOf(asked: IncomingMessage, answer: IncomingMessage, body: Buffer): Hit {
   const encoding = answer.headers['content-encoding'] ?? null;
-  const plain = encoding === 'br' ? brotliDecompressSync(body) : encoding === 'gzip' ? gunzipSync(body) : body;
+  const plain = body.length === 0 ? body : decoded(body, encoding);
   return {
     path: asked.url ?? '',
     status: answer.statusCode ?? 0,
@@ -104,6 +104,18 @@ function hitOf(asked: IncomingMessage, answer: IncomingMessage, body: Buffer): H
     cacheControl: answer.headers['cache-control'] ?? null,
     wireBytes: body.length,
     gzipBytes: plain.length === 0 ? 0 : gzipSync(plain, { level: 9 }).length,
-    forLater: /service-worker|\/sw\.js/.test(asked.headers.referer ?? ''),
+    forLater: isForLater(asked, answer.headers['content-type'] ?? ''),
   };
+}
+
+function decoded(body: Buffer, encoding: string | null): Buffer {
+  if (encoding === 'br') return brotliDecompressSync(body);
+  return encoding === 'gzip' ? gunzipSync(body) : body;
+}
+
+/** A page says what it asks for a file as; a service worker that fills its cache fetches them as nothing in particular. */
+function isForLater({ method, headers }: IncomingMessage, type: string): boolean {
+  const destination = headers['sec-fetch-dest'];
+  if (destination === 'serviceworker') return true;
+  return method === 'GET' && destination === 'empty' && !/json|event-stream/.test(type);
 }

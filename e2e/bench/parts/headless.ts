@@ -9,15 +9,16 @@ import type { ProviderRequest } from '../provider/provider.ts';
 import { mainOf, work, type Task } from '../task.ts';
 
 const mebibyte = 1024 * 1024;
-const longSteps = 1000;
-/** What the first and the last steps of the long run are. */
-const window = 40;
+/** So that growth shows: 1,000 steps to 20. */
+const longer = 50;
+/** How many are the first and the last steps of the long run: 40 of 1,000. */
+const windowShare = 0.04;
 /** opencode's 1,000 steps took four minutes on a busy machine. */
 const longMs = 15 * 60_000;
 
-export async function headless(bench: Bench, steps = 20): Promise<Measured[]> {
+export async function headless(bench: Bench): Promise<Measured[]> {
   const able = bench.contestants.filter((one) => one.headless !== undefined);
-  const { meter } = bench;
+  const { meter, steps } = bench;
   const places = new Map<Contestant, BenchPlace>();
   const done = new Map<Contestant, Task[]>();
   const failed = (contestant: Contestant, error: unknown, row = 'headless') =>
@@ -82,6 +83,8 @@ export async function headless(bench: Bench, steps = 20): Promise<Measured[]> {
 
 /** A thousand steps, for those in whom the row is about growth; the others are known to be slow, and are run when asked for by name. */
 async function longRuns(bench: Bench, able: readonly Contestant[]): Promise<Measured[]> {
+  const longSteps = bench.steps * longer;
+  const window = Math.ceil(longSteps * windowShare);
   const slow = new Set(['opencode', 'claude-code', 'qwen']);
   const growth = new Map<string, number[]>();
   const disk = new Map<string, { shares: number[]; bytes: number }>();

@@ -15,7 +15,7 @@ import { newCommandId } from '../../support/daemon.ts';
 const eventsInOneGo = 200;
 const stepsOfOneTurn = 20;
 
-/** What the newest step says at last: a screen that shows it has opened. */
+/** What the newest step says: a screen that shows it has opened. */
 export const newestWords = 'The newest leaf was looked at and turned over.';
 
 /**
@@ -27,13 +27,14 @@ export async function writeLongSession(home: string, events: number, turns: 'one
     const log = new LogBuilder().session().asks('Work until it is done.').turn();
     let inputs = 1;
     for (let step = 0; ; step += 1) {
-      // The last step leaves the newest words; it and its closing make some fifty events.
-      const last = log.conversation.seq >= events - 50;
+      const last = log.conversation.seq >= events - 10;
       const first = turns === 'many' ? step % stepsOfOneTurn === 0 : step === 0;
       if (first && step > 0) {
         log.endsTurn().asks(`Go on, turn ${++inputs}.`).turn();
       }
-      writeStep(log, step, first, last ? newestWords : `Leaf ${step} was looked at and turned over.`);
+      log.step(first ? undefined : []);
+      if (last) log.says([newestWords]).replies().endsStep();
+      else writeWork(log, step);
       if (last && turns === 'many') log.endsTurn();
       yield log.events.splice(0);
       if (last) return;
@@ -51,13 +52,10 @@ export async function writeShortSessions(home: string, count: number): Promise<v
     });
 }
 
-function writeStep(log: LogBuilder, step: number, claims: boolean, words: string): void {
+/** Some fifty events: thoughts, a reply, a call that reads and one that prints. */
+function writeWork(log: LogBuilder, step: number): void {
   const says = Array.from({ length: 12 }, (_, place) => `Leaf ${step}.${place} was looked at. `);
-  log.step(claims ? undefined : []);
-  log
-    .says(says.slice(0, 4), 'reasoning')
-    .says([...says, words])
-    .replies();
+  log.says(says.slice(0, 4), 'reasoning').says(says).replies();
   log.requests('read', { path: `notes-${step}.md` }, { title: 'Read', kind: 'read', target: `notes-${step}.md` });
   const read = log.conversation.counts.calls;
   log.requests('bash', { command: `make ${step}` }, { title: 'Run', kind: 'command', target: `make ${step}` });
