@@ -4,6 +4,7 @@
  *   --part headless,serve         only these parts
  *   --contestants floor,codex     only these contestants
  *   --runs 5                      counted runs of each
+ *   --steps 3                     a trial with shorter tasks
  *   --check                       the cheap rows, held against the baseline; ends with 1 where one is worse or missing
  *   --write                       writes the table into docs/performance.md and the ratios into the baseline
  *   --report                      measures nothing: the table of what was measured last
@@ -44,7 +45,11 @@ const parts: Readonly<Partial<Record<PartName, () => Promise<Part>>>> = {
   list: async () => (await import('./parts/list.ts')).list,
   load: async () => (await import('./parts/load.ts')).load,
   kills: async () => (await import('./parts/kills.ts')).kills,
+  micro: async () => (await import('./parts/micro.ts')).micro,
 };
+
+/** What the rows say of. */
+const usualSteps = 20;
 
 const root = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 const pagePath = root('docs/performance.md');
@@ -54,6 +59,7 @@ interface Options {
   readonly parts: readonly PartName[];
   readonly contestants: readonly Contestant[];
   readonly runs: number;
+  readonly steps: number;
   readonly check: boolean;
   readonly write: boolean;
   readonly report: boolean;
@@ -70,6 +76,7 @@ function readOptions(words: readonly string[]): Options {
       part: { type: 'string' },
       contestants: { type: 'string' },
       runs: { type: 'string' },
+      steps: { type: 'string' },
       check: { type: 'boolean', default: false },
       write: { type: 'boolean', default: false },
       report: { type: 'boolean', default: false },
@@ -77,8 +84,10 @@ function readOptions(words: readonly string[]): Options {
     },
   });
   const { check, write, report } = values;
-  const runs = Number(values.runs ?? (check ? 3 : 5));
-  if (!Number.isInteger(runs) || runs < 1) throw new UsageError('--runs takes a number from 1.');
+  const runs = count('runs', values.runs, check ? 3 : 5);
+  const steps = count('steps', values.steps, usualSteps);
+  const trial = steps !== usualSteps;
+  if (trial && (check || write)) throw new UsageError('--steps is for trials: neither checked nor written.');
   const built = partNames.filter((name) => parts[name] !== undefined);
   const names = everybody.map(({ name }) => name);
   const wanted = chosen('contestants', values.contestants, names, check ? yardsticks : names);
@@ -86,11 +95,18 @@ function readOptions(words: readonly string[]): Options {
     parts: chosen('part', values.part, built, check ? built.filter((name) => checkedRows([name]).length > 0) : built),
     contestants: everybody.filter(({ name }) => wanted.includes(name)),
     runs,
+    steps,
     check,
     write,
     report,
-    results: values.results ?? root(check ? 'test-results/bench/check.json' : 'test-results/bench/results.json'),
+    results: values.results ?? root(`test-results/bench/${check ? 'check' : trial ? 'trial' : 'results'}.json`),
   };
+}
+
+function count(option: string, given: string | undefined, otherwise: number): number {
+  const value = Number(given ?? otherwise);
+  if (!Number.isInteger(value) || value < 1) throw new UsageError(`--${option} takes a number from 1.`);
+  return value;
 }
 
 function chosen<Name extends string>(
@@ -131,7 +147,7 @@ async function measure(options: Options, results: Results): Promise<string[]> {
     for (const name of options.parts) {
       say(`— ${name}`);
       try {
-        const common = { contestants: available, runs: options.runs, quick: options.check };
+        const common = { contestants: available, runs: options.runs, steps: options.steps, quick: options.check };
         const result = await measurePart(name, common, { provider, places, versions, skipped });
         results[name] = result;
         await writeResults(options.results, results);
@@ -153,7 +169,7 @@ async function measure(options: Options, results: Results): Promise<string[]> {
 
 async function measurePart(
   name: PartName,
-  common: Pick<Bench, 'contestants' | 'runs' | 'quick'>,
+  common: Pick<Bench, 'contestants' | 'runs' | 'steps' | 'quick'>,
   given: {
     readonly provider: BenchProvider;
     readonly places: Places;

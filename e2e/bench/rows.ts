@@ -242,7 +242,25 @@ export const rows: readonly Row[] = [
       check: { against: null, tolerance: 0 },
     },
   }),
+  ...of('micro', {
+    'write-page': ofLimit('events to a frame of 64 KiB, to JSON and zstd alone', 0.7),
+    'write-delta': ofLimit('one delta to a frame, to JSON and zstd alone', 0.7),
+    append: ofLimit('one delta into the file, to JSON, zstd and a write alone', 0.7),
+    'read-page': ofLimit('a frame of 64 KiB to events, to zstd and JSON alone', 0.6),
+    'read-delta': ofLimit('a frame of one delta to its event, to zstd and JSON alone', 0.6),
+    'read-log': ofLimit('a log to its events, to the file, zstd and JSON alone', 0.6),
+    fold: ofLimit('fold of 20,000 events, to JSON.parse of them', null),
+    'fold-token': ofLimit('fold of a delta after 800 steps, to one in the first', 0.8),
+    project: ofLimit('first request of a session of 1,000 steps, to JSON.stringify of it', null),
+    'project-step': ofLimit('its next request, to JSON.stringify of it', 1),
+  }),
 ];
+
+/** A share of the speed that nobody can exceed who does the same work. */
+function ofLimit(words: string, least: number | null): Words {
+  const target = least === null ? null : { least };
+  return { words, unit: 'x', better: 'more', target, check: { against: null, tolerance: 0.3 } };
+}
 
 export function rowOf(id: string): Row | null {
   return rows.find((row) => row.id === id) ?? null;
