@@ -11,9 +11,8 @@
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { format } from 'prettier';
-import { checkedRows, compare, ratiosIn, type Baseline } from './check.ts';
+import { compare, ratiosIn, type Baseline } from './check.ts';
 import type { Bench, Contestant, Measured, Part } from './contestant.ts';
 import { alcove } from './contestants/alcove.ts';
 import { claudeCode } from './contestants/claude-code.ts';
@@ -23,6 +22,7 @@ import { floor } from './contestants/floor.ts';
 import { opencode } from './contestants/opencode.ts';
 import { pi } from './contestants/pi.ts';
 import { qwen } from './contestants/qwen.ts';
+import { readOptions, UsageError, type Options } from './options.ts';
 import { Places } from './places.ts';
 import { startProvider, type BenchProvider } from './provider/provider.ts';
 import { pageWith, tablesOf } from './report.ts';
@@ -33,14 +33,12 @@ import { Yard } from './yardstick.ts';
 
 /** In the order in which they take turns. */
 const everybody: readonly Contestant[] = [floor, direct, alcove, codex, claudeCode, pi, opencode, qwen];
-/** What the checks compare Alcove to; nothing has to be brought for it. */
-const yardsticks = ['floor', 'direct', 'alcove'];
-
 /** Loaded when asked for: some bring a browser with them. */
 const parts: Readonly<Partial<Record<PartName, () => Promise<Part>>>> = {
   headless: async () => (await import('./parts/headless.ts')).headless,
   serve: async () => (await import('./parts/serve.ts')).serve,
   streaming: async () => (await import('./parts/streaming.ts')).streaming,
+  pixels: async () => (await import('./parts/pixels.ts')).pixels,
   history: async () => (await import('./parts/history.ts')).history,
   list: async () => (await import('./parts/list.ts')).list,
   load: async () => (await import('./parts/load.ts')).load,
@@ -48,85 +46,16 @@ const parts: Readonly<Partial<Record<PartName, () => Promise<Part>>>> = {
   micro: async () => (await import('./parts/micro.ts')).micro,
 };
 
-/** What the rows say of. */
-const usualSteps = 20;
-
 const root = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 const pagePath = root('docs/performance.md');
 const baselinePath = root('e2e/bench/baseline.json');
 
-interface Options {
-  readonly parts: readonly PartName[];
-  readonly contestants: readonly Contestant[];
-  readonly runs: number;
-  readonly steps: number;
-  readonly check: boolean;
-  readonly write: boolean;
-  readonly report: boolean;
-  /** Where the results are kept. */
-  readonly results: string;
-}
-
-class UsageError extends Error {}
-
-function readOptions(words: readonly string[]): Options {
-  const { values } = parseArgs({
-    args: [...words],
-    options: {
-      part: { type: 'string' },
-      contestants: { type: 'string' },
-      runs: { type: 'string' },
-      steps: { type: 'string' },
-      check: { type: 'boolean', default: false },
-      write: { type: 'boolean', default: false },
-      report: { type: 'boolean', default: false },
-      results: { type: 'string' },
-    },
-  });
-  const { check, write, report } = values;
-  const runs = count('runs', values.runs, check ? 3 : 5);
-  const steps = count('steps', values.steps, usualSteps);
-  const trial = steps !== usualSteps;
-  if (trial && (check || write)) throw new UsageError('--steps is for trials: neither checked nor written.');
-  const built = partNames.filter((name) => parts[name] !== undefined);
-  const names = everybody.map(({ name }) => name);
-  const wanted = chosen('contestants', values.contestants, names, check ? yardsticks : names);
-  return {
-    parts: chosen('part', values.part, built, check ? built.filter((name) => checkedRows([name]).length > 0) : built),
-    contestants: everybody.filter(({ name }) => wanted.includes(name)),
-    runs,
-    steps,
-    check,
-    write,
-    report,
-    results: values.results ?? root(`test-results/bench/${check ? 'check' : trial ? 'trial' : 'results'}.json`),
-  };
-}
-
-function count(option: string, given: string | undefined, otherwise: number): number {
-  const value = Number(given ?? otherwise);
-  if (!Number.isInteger(value) || value < 1) throw new UsageError(`--${option} takes a number from 1.`);
-  return value;
-}
-
-function chosen<Name extends string>(
-  option: string,
-  given: string | undefined,
-  all: readonly Name[],
-  otherwise: readonly Name[],
-): readonly Name[] {
-  if (given === undefined) return otherwise;
-  const unknown = given.split(',').filter((name) => !all.some((one) => one === name));
-  if (unknown.length > 0)
-    throw new UsageError(`--${option} knows no ${unknown.join(', ')}: it takes ${all.join(', ')}.`);
-  return all.filter((name) => given.split(',').includes(name));
-}
-
 async function main(options: Options): Promise<number> {
   // A check is of one run; a table may be put together from several.
-  const results = options.check && !options.report ? {} : await readResults(options.results);
+  const file = options.results ?? root(`test-results/bench/${options.kind}.json`);
+  const results = options.check && !options.report ? {} : await readResults(file);
   let broken: string[] = [];
-  if (!options.report) broken = await measure(options, results);
+  if (!options.report) broken = await measure(options, results, file);
   print(await tablesOf(results));
 
   if (options.write) await write(results);
@@ -138,8 +67,10 @@ async function main(options: Options): Promise<number> {
 }
 
 /** Measures the parts into the results, each as soon as it is done; a sentence for each that broke. */
-async function measure(options: Options, results: Results): Promise<string[]> {
-  const { available, versions, skipped } = await prepare(options.contestants);
+async function measure(options: Options, results: Results, file: string): Promise<string[]> {
+  const { available, versions, skipped } = await prepare(
+    everybody.filter(({ name }) => options.contestants.includes(name)),
+  );
   const broken: string[] = [];
   const provider = await startProvider();
   const places = await Places.open(provider.url);
@@ -150,13 +81,13 @@ async function measure(options: Options, results: Results): Promise<string[]> {
         const common = { contestants: available, runs: options.runs, steps: options.steps, quick: options.check };
         const result = await measurePart(name, common, { provider, places, versions, skipped });
         results[name] = result;
-        await writeResults(options.results, results);
+        await writeResults(file, results);
         const strange = new Set(result.measured.map(({ id }) => id).filter((id) => rowOf(id) === null));
         for (const id of strange) broken.push(`${name}: rows.ts has no row ${id}`);
       } catch (error) {
         // What was measured before stands for another run, and must not be taken for this one.
         delete results[name];
-        await writeResults(options.results, results);
+        await writeResults(file, results);
         broken.push(`${name}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
       }
     }
@@ -258,9 +189,13 @@ function print(text: string): void {
 // Ends what runs and removes what lies about, by what stands on `exit`.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 try {
-  process.exitCode = await main(readOptions(process.argv.slice(2)));
+  const known = {
+    parts: partNames.filter((name) => parts[name] !== undefined),
+    contestants: everybody.map(({ name }) => name),
+  };
+  process.exitCode = await main(readOptions(process.argv.slice(2), known));
 } catch (error) {
-  const usage = error instanceof UsageError || (error instanceof TypeError && 'code' in error);
-  say(usage ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error));
-  process.exitCode = usage ? 2 : 1;
+  if (error instanceof UsageError) say(error.message);
+  else say(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  process.exitCode = error instanceof UsageError ? 2 : 1;
 }

@@ -13,6 +13,7 @@ const titles: Readonly<Record<PartName, string>> = {
   headless: 'A task without a person',
   serve: 'The server at rest',
   streaming: 'Replies as they come',
+  pixels: 'From a token to the pixel',
   history: 'Opening a long session',
   list: 'The list of sessions',
   load: 'The app in the browser',

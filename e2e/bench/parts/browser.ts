@@ -1,5 +1,5 @@
 /** A headless Chromium for what is measured on a screen, with nothing of its own on the network. Where there is none, the row says so. */
-import { chromium, type Browser } from '@playwright/test';
+import { chromium, type Browser, type Page } from '@playwright/test';
 import { find } from '../../chromium.cjs';
 
 /** Null where no Chromium is found; `npm test` brings one. */
@@ -21,3 +21,10 @@ export async function launchChromium(): Promise<Browser | null> {
 
 /** What tsx compiles keeps the names of its functions by a helper, which a page that runs them has to have. */
 export const namesInPages = 'globalThis.__name = (named) => named;';
+
+/** Resolves once the page has one: what is visited from then on finds the shell in the browser's own cache. */
+export async function serviceWorkerOf(page: Page): Promise<void> {
+  await page.evaluate(async () => {
+    await navigator.serviceWorker.ready;
+  });
+}

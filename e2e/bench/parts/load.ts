@@ -7,7 +7,7 @@ import type { Browser, BrowserContext, Page } from '@playwright/test';
 import { AlcoveServer } from '../contestants/alcove-server.ts';
 import { OpencodeServer } from '../contestants/opencode-server.ts';
 import type { Bench, Measured } from '../contestant.ts';
-import { launchChromium, namesInPages } from './browser.ts';
+import { launchChromium, namesInPages, serviceWorkerOf } from './browser.ts';
 import { countAnswersOf, type Hit } from './counting-proxy.ts';
 import { eachInTurn, standsOf, type Stand } from './servers.ts';
 import { newestWords, writeLongSession } from './written-sessions.ts';
@@ -153,7 +153,7 @@ async function openings(bench: Bench, browser: Browser, stands: readonly Stand[]
     try {
       const page = await context.newPage();
       await page.goto(await server.pairingLink());
-      await page.evaluate(async () => void (await navigator.serviceWorker.ready));
+      await serviceWorkerOf(page);
       await page.waitForTimeout(quietMs);
       const found = new Map(sizes.map((events) => [events, { ms: [] as number[], kilobytes: [] as number[] }]));
       for (let run = 0; run <= Math.max(5, bench.runs); run += 1)

@@ -7,7 +7,7 @@ import type { Page } from '@playwright/test';
 import { AlcoveServer } from '../contestants/alcove-server.ts';
 import type { Bench, Measured } from '../contestant.ts';
 import { now, percentile } from '../measure.ts';
-import { launchChromium, namesInPages } from './browser.ts';
+import { launchChromium, namesInPages, serviceWorkerOf } from './browser.ts';
 import { eachInTurn, standsOf } from './servers.ts';
 
 const sessions = 10;
@@ -36,7 +36,7 @@ export async function pixels(bench: Bench): Promise<Measured[]> {
       const page = await context.newPage();
       await page.addInitScript(namesInPages);
       await page.goto(await server.pairingLink());
-      await page.evaluate(async () => void (await navigator.serviceWorker.ready));
+      await serviceWorkerOf(page);
       const [p50, p99, longTasks]: [number[], number[], number[]] = [[], [], []];
       // The first run loads what is needed for the first reply, and is not counted.
       for (let run = 0; run <= bench.runs; run += 1) {
