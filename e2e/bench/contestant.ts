@@ -100,6 +100,8 @@ export interface Bench {
   readonly meter: Meter;
   /** Counted runs of each contestant; warm-ups come on top. */
   readonly runs: number;
+  /** Of the short task; the long one has fifty times as many. */
+  readonly steps: number;
   /** Cheap: the part is run for --check and leaves out what takes more than a minute. */
   readonly quick: boolean;
   /** A fresh place, configured for this contestant. */

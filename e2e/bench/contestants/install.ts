@@ -21,26 +21,30 @@ export interface PinnedPackage {
   readonly bin: string;
 }
 
-export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
+function cacheFolder(env: NodeJS.ProcessEnv): string {
   return env['ALCOVE_BENCH_CACHE'] ?? join(env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'alcove-bench');
 }
 
-export function programOf({ name, version, bin }: PinnedPackage): string {
-  return join(cacheFolder(), `${name.replace('/', '+')}@${version}`, 'node_modules', '.bin', bin);
+export function programOf(wanted: PinnedPackage, env: NodeJS.ProcessEnv = process.env): string {
+  return join(placeOf(wanted, env), 'node_modules', '.bin', wanted.bin);
 }
 
-export async function install(wanted: PinnedPackage): Promise<Availability> {
+function placeOf({ name, version }: PinnedPackage, env: NodeJS.ProcessEnv): string {
+  return join(cacheFolder(env), `${name.replace('/', '+')}@${version}`);
+}
+
+export async function install(wanted: PinnedPackage, env: NodeJS.ProcessEnv = process.env): Promise<Availability> {
   const { name, version } = wanted;
-  if (existsSync(programOf(wanted))) return { available: true, version };
-  await mkdir(cacheFolder(), { recursive: true });
-  const aside = await mkdtemp(join(cacheFolder(), '.installing-'));
+  if (existsSync(programOf(wanted, env))) return { available: true, version };
+  await mkdir(cacheFolder(env), { recursive: true });
+  const aside = await mkdtemp(join(cacheFolder(env), '.installing-'));
   try {
     await writeFile(join(aside, 'package.json'), '{ "private": true }\n');
     const words = ['install', '--engine-strict', '--no-audit', '--no-fund', '--loglevel=error', '--save-exact'];
-    await run('npm', [...words, `${name}@${version}`], { cwd: aside, timeout: installMs });
+    await run('npm', [...words, `${name}@${version}`], { cwd: aside, env, timeout: installMs });
     // Another bench may have been quicker; its copy is as good.
-    await rename(aside, join(cacheFolder(), `${name.replace('/', '+')}@${version}`)).catch(() => undefined);
-    if (existsSync(programOf(wanted))) return { available: true, version };
+    await rename(aside, placeOf(wanted, env)).catch(() => undefined);
+    if (existsSync(programOf(wanted, env))) return { available: true, version };
     return { available: false, reason: `${name}@${version} brings no program ${wanted.bin}` };
   } catch (error) {
     return { available: false, reason: `${name}@${version} cannot be installed: ${reasonOf(error)}` };

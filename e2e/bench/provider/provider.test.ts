@@ -159,6 +159,10 @@ describe('the words', () => {
     expect(standing).toMatchObject({ step: 1, lastResult: 'k', script: { steps: 2, chunks: 3, command: 'echo k' } });
   });
 
+  test('words in the quotes of an agent count', () => {
+    expect(readScript('"STEPS=20 go on"\n')).toMatchObject({ steps: 20 });
+  });
+
   test('without any, a short text', () => {
     expect(readScript('Hello')).toEqual({ steps: 0, command: 'echo k', chunks: 4, delayMs: 0, chunkBytes: 0 });
   });

@@ -31,7 +31,8 @@ export interface Standing {
   readonly lastResult: string | null;
 }
 
-const word = /(?:^|\s)(STEPS|CMD|CHUNKS|DELAY|BYTES)=([A-Za-z0-9+/=]+)/g;
+/** Some agents put quotes around what the person said. */
+const word = /\b(STEPS|CMD|CHUNKS|DELAY|BYTES)=([A-Za-z0-9+/=]+)/g;
 
 export function readScript(text: string): Script {
   const words = new Map<string, string>();
