@@ -7,9 +7,9 @@
  */
 import { execFile } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { systemCode } from './errors.ts';
 import { killWaitMs, termGraceMs } from './limits.ts';
 
 export const markVariable = 'ALCOVE_MARK';
@@ -24,13 +24,24 @@ export interface ProcessGroup {
 export async function processStartTime(pid: number): Promise<string | null> {
   if (process.platform !== 'linux') return startTimeByPs(pid);
   try {
-    const fields = statFields(await readFile(`/proc/${pid}/stat`, 'latin1'));
-    // Ticks count from boot, and a pid can come back at the same tick of another boot.
-    const boot = await readFile('/proc/sys/kernel/random/boot_id', 'latin1').catch(() => '');
-    return `${fields.startTicks}@${boot.trim()}`;
+    const fields = statFields(readFileSync(`/proc/${pid}/stat`, 'latin1'));
+    return `${fields.startTicks}@${bootId()}`;
   } catch {
     return null;
   }
+}
+
+let knownBootId: string | null = null;
+
+/** Ticks count from boot, and a pid can come back at the same tick of another boot. */
+function bootId(): string {
+  if (knownBootId !== null) return knownBootId;
+  try {
+    knownBootId = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
+  } catch {
+    knownBootId = '';
+  }
+  return knownBootId;
 }
 
 /** Pids of living processes that carry the mark. */
@@ -42,6 +53,34 @@ export async function findMarked(mark: string): Promise<number[]> {
 export async function findFamily(leader: number, mark: string): Promise<number[]> {
   const rows = await listProcesses(mark);
   return rows.filter((row) => row.marked || row.group === leader || row.session === leader).map((row) => row.pid);
+}
+
+/**
+ * Whether nobody was started after this process, on the whole machine or nearly: then it left no child behind, and the table need not be read,
+ * which takes as long as a short command. Linux gives out process ids in order and says the newest; a false answer says nothing.
+ */
+export function nobodyFollowed(leader: number): boolean {
+  if (process.platform !== 'linux') return false;
+  try {
+    const newest = Number(readFileSync('/proc/loadavg', 'latin1').trim().split(' ').at(-1));
+    if (!(newest >= leader) || newest - leader > fewProcesses) return false;
+    for (let pid = leader + 1; pid <= newest; pid++) if (isRunning(pid)) return false;
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const fewProcesses = 32;
+
+/** By signal 0, which says so of anybody's process. */
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return systemCode(error) !== 'ESRCH';
+  }
 }
 
 /** TERM, a grace, then KILL to all that `find` names, however often they fork meanwhile. Returns how many outlived even that. */

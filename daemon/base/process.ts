@@ -16,7 +16,14 @@ import type { Readable, Writable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { killWaitMs, outputDrainMs, outputQuietMs } from './limits.ts';
 import { openPipe } from './pipe.ts';
-import { endProcesses, findFamily, markVariable, processStartTime, type ProcessGroup } from './process-table.ts';
+import {
+  endProcesses,
+  findFamily,
+  markVariable,
+  nobodyFollowed,
+  processStartTime,
+  type ProcessGroup,
+} from './process-table.ts';
 
 export interface ProcessRequest {
   readonly program: string;
@@ -61,6 +68,7 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessEnd> {
   output.on('error', () => {}); // ends the stream; what came before it counts
   const outputEnd = new Promise<void>((resolve) => output.once('close', resolve));
   const family = () => findFamily(pid, request.mark);
+  const startedAt = performance.now();
 
   const stop = new Stop(request.signal, request.timeLimitMs);
   let opened = false;
@@ -77,7 +85,7 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessEnd> {
       stop.forgetTime();
       cause = await Promise.race([untilQuiet(outputEnd, () => lastOutput).then(() => 'exit' as const), stop.happened]);
     }
-    const leftRunning = cause === 'exit' ? await countLeft(family) : await endProcesses(family);
+    const leftRunning = cause === 'exit' ? await countLeft(pid, startedAt, family) : await endProcesses(family);
     if (cause !== 'exit')
       await Promise.race([Promise.all([exit, outputEnd]), wait(killWaitMs, undefined, { ref: false })]);
     const { code, signal } = await Promise.race([exit, Promise.resolve(unknownExit)]);
@@ -122,7 +130,7 @@ async function spawnAtGate(request: ProcessRequest): Promise<{ child: ChildProce
     pipe?.reader.destroy();
     throw error;
   } finally {
-    await pipe?.closeWriter();
+    pipe?.closeWriter();
   }
 }
 
@@ -172,8 +180,12 @@ async function untilQuiet(outputEnd: Promise<void>, lastOutput: () => number): P
   }
 }
 
+/** Too short for the system to have given out all process ids once and to have begun again. */
+const shortRunMs = 1000;
+
 /** Counted twice where somebody is found: what ends by itself in this moment (the tail of a pipe, a substitution) is not worth a word. */
-async function countLeft(family: () => Promise<number[]>): Promise<number> {
+async function countLeft(leader: number, since: number, family: () => Promise<number[]>): Promise<number> {
+  if (performance.now() - since < shortRunMs && nobodyFollowed(leader)) return 0;
   if ((await family()).length === 0) return 0;
   await wait(outputQuietMs);
   return (await family()).length;
