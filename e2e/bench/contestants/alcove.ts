@@ -2,6 +2,7 @@
  * Alcove as it was built last and as its users run it, with all that it promises: a durable log, checksums, fences and limits. In the mode
  * `auto` a command such as `echo k` runs without a question, by the same judgement as for everybody.
  */
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -21,7 +22,7 @@ export const alcove: Contestant = {
   async prepare() {
     if (!existsSync(program)) return { available: false, reason: 'it is not built: npm run build' };
     const { version } = JSON.parse(readFileSync(description, 'utf8')) as { version: string };
-    return { available: true, version };
+    return { available: true, version: `${version}${commitOf()}` };
   },
 
   async configure(place) {
@@ -48,3 +49,12 @@ export const alcove: Contestant = {
 
   server: (place) => new AlcoveServer(place, quiet),
 };
+
+/** Which sources a figure is of; nothing where this is no checkout of git. */
+function commitOf(): string {
+  const { status, stdout } = spawnSync('git', ['describe', '--always', '--dirty'], {
+    cwd: fileURLToPath(new URL('.', import.meta.url)),
+    encoding: 'utf8',
+  });
+  return status === 0 ? ` (${stdout.trim()})` : '';
+}
