@@ -117,5 +117,5 @@ function newSessionId(): SessionId {
 
 /** The builder's sessions all have one id. */
 function ownedBy(sessionId: SessionId, event: SessionEvent): SessionEvent {
-  return event.type === 'session.created' ? ({ ...event, sessionId } as SessionEvent) : event;
+  return event.type === 'session.created' ? { ...event, sessionId } : event;
 }
