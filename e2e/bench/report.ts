@@ -123,7 +123,8 @@ function remarks(result: PartResult, shown: readonly Row[]): string {
   const notes = shown.flatMap((row) => {
     const told = new Map<string, string[]>();
     for (const { id, contestant, note } of result.measured)
-      if (id === row.id && note !== undefined) told.set(note, [...(told.get(note) ?? []), label(contestant)]);
+      if (id === row.id && note !== undefined && note !== '')
+        told.set(note, [...(told.get(note) ?? []), label(contestant)]);
     const words = [...told].map(([note, names]) => (told.size === 1 ? note : `${names.join(', ')}: ${note}`));
     return words.length === 0 ? [] : [`- ${row.words}: ${words.join('; ')}.`];
   });

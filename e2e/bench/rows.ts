@@ -148,21 +148,21 @@ export const rows: readonly Row[] = [
       target: { most: 2, of: codex },
       check: { against: 'step', tolerance: 0.6 },
     },
-    'page-bytes': { words: 'bytes of that page', unit: 'bytes' },
+    'page-bytes': { words: 'size of that page', unit: 'bytes' },
     'page-one-turn': { words: 'the same, all of it one turn', unit: 'ms', check: { against: 'step', tolerance: 0.6 } },
-    'page-one-turn-bytes': { words: 'bytes of that page', unit: 'bytes' },
+    'page-one-turn-bytes': { words: 'size of that page', unit: 'bytes' },
     'page-million': {
       words: 'the same of 1,000,000 events',
       unit: 'ms',
       target: { most: 1.2, of: { contestant: 'alcove', row: 'history.page' } },
     },
-    'page-million-bytes': { words: 'bytes of that page', unit: 'bytes' },
+    'page-million-bytes': { words: 'size of that page', unit: 'bytes' },
     'page-million-one-turn': {
       words: 'the same of 1,000,000 events, all of them one turn',
       unit: 'ms',
       target: { most: 1.2, of: { contestant: 'alcove', row: 'history.page' } },
     },
-    'page-million-one-turn-bytes': { words: 'bytes of that page', unit: 'bytes' },
+    'page-million-one-turn-bytes': { words: 'size of that page', unit: 'bytes' },
     disk: {
       words: 'disk for the session of 1,000 calls, to the JSON of its history',
       unit: 'x',
@@ -222,7 +222,7 @@ export const rows: readonly Row[] = [
     'load',
     {
       '100': { words: 'open a session of 100 events: its newest words are painted', unit: 'ms' },
-      '100-bytes': { words: 'transferred for it', unit: 'kB' },
+      '100-bytes': { words: 'transferred for the session of 100 events', unit: 'kB' },
       '100000': {
         words: 'open a session of 100,000 events: its newest words are painted',
         unit: 'ms',
@@ -230,7 +230,7 @@ export const rows: readonly Row[] = [
         check: { against: { contestant: 'alcove', row: 'open.100' }, tolerance: 0.5 },
       },
       '100000-bytes': {
-        words: 'transferred for it',
+        words: 'transferred for that of 100,000 events',
         unit: 'kB',
         target: { most: 200 },
         check: { against: null, tolerance: 0.1 },
