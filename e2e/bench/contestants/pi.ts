@@ -1,9 +1,10 @@
 /** pi, offline. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Contestant } from '../contestant.ts';
+import type { BenchPlace, CommandLine, Contestant } from '../contestant.ts';
 import { anyKey, environmentOf } from './environment.ts';
 import { install, programOf } from './install.ts';
+import { PiServer } from './pi-server.ts';
 
 const wanted = { name: '@mariozechner/pi-coding-agent', version: '0.73.1', bin: 'pi' };
 
@@ -27,12 +28,16 @@ export const pi: Contestant = {
     await writeFile(join(folder, 'models.json'), JSON.stringify({ providers: { bench } }));
   },
 
-  headless: (place, task) => ({
+  headless: (place, task) => started(place, ['-p', task]),
+  dataFolder: ({ home }) => join(home, '.pi', 'agent', 'sessions'),
+  server: (place) => new PiServer((args) => started(place, ['--mode', 'rpc', ...args])),
+};
+
+function started(place: BenchPlace, args: readonly string[]): CommandLine {
+  return {
     command: programOf(wanted),
-    args: ['--provider', 'bench', '--model', 'scripted', '-p', task],
+    args: ['--provider', 'bench', '--model', 'scripted', ...args],
     env: environmentOf(place, { PI_OFFLINE: '1', PI_TELEMETRY: '0' }),
     cwd: place.folder,
-  }),
-
-  dataFolder: ({ home }) => join(home, '.pi', 'agent', 'sessions'),
-};
+  };
+}

@@ -1,7 +1,7 @@
 /**
  * SIGKILL in the middle of a tool, in the middle of a reply, and right behind an acknowledgement; then the server is started again, as a person
  * would, and it is looked at what is left. Kept is
- *   in a tool             that the process of the tool is gone, and that the session takes another input;
+ *   in a tool             that no process of the tool is left, and that the session takes another input;
  *   in a reply            every piece of the reply that a client had seen;
  *   behind an answer      the input that was acknowledged.
  */
@@ -25,17 +25,18 @@ type Kind = 'tool' | 'reply' | 'acknowledged';
 const kinds: Readonly<Record<Kind, (stand: Stand, session: string, number: number) => Promise<boolean>>> = {
   async tool({ server, place }, session, number) {
     const file = `tool-${number}.pid`;
-    const command = Buffer.from(`echo $$ > ${file}; sleep ${toolSeconds}; echo done`).toString('base64');
+    const command = Buffer.from(`sleep ${toolSeconds} & echo $$ $! > ${file}; wait; echo done`).toString('base64');
     await server.subscribe(session, () => undefined);
     await server.send(session, `CMD=${command}`);
-    const pid = await numberIn(join(place.folder, file));
+    // The shell, and what the shell has started.
+    const pids = await numbersIn(join(place.folder, file), 2);
     await server.kill();
     await server.start();
-    const gone = !(await outlives(pid));
-    if (!gone) endGroup(pid);
+    const left = await Promise.all(pids.map(async (pid) => ((await outlives(pid)) ? [pid] : [])));
+    for (const pid of left.flat()) endGroup(pid);
     await server.subscribe(session, () => undefined);
     await server.send(session, 'CHUNKS=2 go on');
-    return (await inTime(server.done(session))) && gone;
+    return (await inTime(server.done(session))) && left.flat().length === 0;
   },
 
   async reply({ server }, session, number) {
@@ -96,11 +97,11 @@ export async function kills(bench: Bench): Promise<Measured[]> {
   return measured;
 }
 
-/** The number in a file, as soon as it is there. */
-async function numberIn(file: string): Promise<number> {
+/** So many numbers in a file, as soon as they are there. */
+async function numbersIn(file: string, count: number): Promise<number[]> {
   for (let waited = 0; waited < waitMs; waited += pollMs) {
-    const number = Number(contentOf(file));
-    if (number > 0) return number;
+    const numbers = contentOf(file).trim().split(' ').map(Number);
+    if (numbers.length === count && numbers.every((number) => number > 0)) return numbers;
     await delay(pollMs);
   }
   throw new Error('the tool did not start');
