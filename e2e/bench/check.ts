@@ -3,7 +3,7 @@
  * row that is missing is as bad as one that is worse, for else a part that breaks would look like one that passes.
  */
 import { rows, type PartName, type Row } from './rows.ts';
-import { figureOf, ratioTo, type Machine, type PartResult, type Results } from './results.ts';
+import { figureOf, type Machine, type PartResult, type Results } from './results.ts';
 
 const ours = 'alcove';
 
@@ -24,14 +24,24 @@ export function checkedRows(parts: readonly PartName[]): Row[] {
   return rows.filter(({ part, check }) => check !== null && parts.includes(part));
 }
 
-/** What is compared: Alcove's figure to what the check of its row names. Null where either is missing. */
-export function checkedRatio(result: PartResult, row: Row): number | null {
-  const figure = figureOf(result, row.id, ours);
-  if (row.check === null || figure === null) return null;
+/**
+ * What is compared: the best of Alcove's runs to the best of what the check of its row names, as neighbours on a busy machine only ever make
+ * a run worse. Null where either is missing.
+ */
+function checkedRatio(result: PartResult, row: Row): number | null {
+  const own = best(result, row, row.id, ours);
+  if (row.check === null || own === null) return null;
   const { against } = row.check;
-  if (against === null) return figure.median;
-  if (typeof against === 'string') return figure.median / result.yardstick[against];
-  return ratioTo(result, row, ours, against);
+  if (against === null) return own;
+  if (typeof against === 'string') return own / result.yardstick[against];
+  const other = best(result, row, against.row ?? row.id, against.contestant);
+  return other === null || other === 0 ? null : own / other;
+}
+
+function best(result: PartResult, { better }: Row, id: string, contestant: string): number | null {
+  const figure = figureOf(result, id, contestant);
+  if (figure === null) return null;
+  return better === 'less' ? figure.least : figure.most;
 }
 
 export function ratiosIn(results: Results): Record<string, number> {

@@ -24,7 +24,7 @@ export interface Skipped {
   readonly reason: string;
 }
 
-/** What the floor took around a part, in milliseconds: to its first request, and for a step. */
+/** What the floor took around a part at best, in milliseconds: to its first request, and for a step. */
 export interface Yardstick {
   readonly start: number;
   readonly step: number;

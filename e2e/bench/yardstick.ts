@@ -28,6 +28,6 @@ export class Yard {
   }
 
   get yardstick(): Yardstick {
-    return { start: median(this.#starts), step: median(this.#steps) };
+    return { start: Math.min(...this.#starts), step: Math.min(...this.#steps) };
   }
 }
