@@ -6,7 +6,7 @@
  * for a mark finds its own carriers and those of marks below it: `m` finds `m` and `m.7`.
  */
 import { execFile } from 'node:child_process';
-import { readFileSync, readdirSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, readSync, readdirSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { systemCode } from './errors.ts';
@@ -24,7 +24,7 @@ export interface ProcessGroup {
 export async function processStartTime(pid: number): Promise<string | null> {
   if (process.platform !== 'linux') return startTimeByPs(pid);
   try {
-    const fields = statFields(readFileSync(`/proc/${pid}/stat`, 'latin1'));
+    const fields = statFields(statOf(String(pid)));
     return `${fields.startTicks}@${bootId()}`;
   } catch {
     return null;
@@ -49,9 +49,12 @@ export async function findMarked(mark: string): Promise<number[]> {
   return (await listProcesses(mark)).filter((row) => row.marked).map((row) => row.pid);
 }
 
-/** Pids of living processes that carry the mark, or are in the group or session that `leader` began. */
-export async function findFamily(leader: number, mark: string): Promise<number[]> {
-  const rows = await listProcesses(mark);
+/**
+ * Pids of living processes that carry the mark, or are in the group or session that `leader` began. With its start time only processes that
+ * began no earlier are looked at for the mark: who carries it has it from the leader.
+ */
+export async function findFamily(leader: number, mark: string, startTime?: string): Promise<number[]> {
+  const rows = await listProcesses(mark, startTime);
   return rows.filter((row) => row.marked || row.group === leader || row.session === leader).map((row) => row.pid);
 }
 
@@ -124,25 +127,45 @@ interface Row {
   marked: boolean;
 }
 
-async function listProcesses(mark: string): Promise<Row[]> {
-  const rows = process.platform === 'linux' ? rowsOfProc(mark) : await rowsOfPs(mark);
+async function listProcesses(mark: string, startTime?: string): Promise<Row[]> {
+  const rows = process.platform === 'linux' ? rowsOfProc(mark, ticksOf(startTime)) : await rowsOfPs(mark);
   return rows.filter((row) => row.pid !== process.pid);
 }
 
 /** Synchronous on purpose: a few microseconds a process, where promises would cost ten times that. Zombies do not count as living. */
-function rowsOfProc(mark: string): Row[] {
+function rowsOfProc(mark: string, since: number): Row[] {
   const rows: Row[] = [];
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue;
     try {
-      const { state, group, session } = statFields(readFileSync(`/proc/${name}/stat`, 'latin1'));
+      const { state, group, session, startTicks } = statFields(statOf(name));
       if (state === 'Z' || state === 'X') continue;
-      rows.push({ pid: Number(name), group, session, marked: carriesMark(name, mark) });
+      const marked = Number(startTicks) >= since && carriesMark(name, mark);
+      rows.push({ pid: Number(name), group, session, marked });
     } catch {
       // ended between listing and reading
     }
   }
   return rows;
+}
+
+/** Of a start time of this boot; 0, before which nothing began, where there is none. */
+function ticksOf(startTime: string | undefined): number {
+  const [ticks = '', ofBoot] = startTime?.split('@') ?? [];
+  return ofBoot === bootId() && /^\d+$/.test(ticks) ? Number(ticks) : 0;
+}
+
+/** More than a line of /proc/…/stat can have: a name of 16 characters and some fifty numbers. */
+const statBytes = Buffer.allocUnsafe(2048);
+
+/** Read in one go: the general way to read a file asks for its length and for its end, which costs as much again for each process. */
+function statOf(pid: string): string {
+  const file = openSync(`/proc/${pid}/stat`, 'r');
+  try {
+    return statBytes.toString('latin1', 0, readSync(file, statBytes, 0, statBytes.length, 0));
+  } finally {
+    closeSync(file);
+  }
 }
 
 function carriesMark(pid: string, mark: string): boolean {
@@ -157,7 +180,7 @@ function carriesMark(pid: string, mark: string): boolean {
 
 /** The name in parentheses may itself hold spaces and parentheses: fields are counted from the last one. */
 function statFields(stat: string): { state: string; group: number; session: number; startTicks: string } {
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ', 20);
   return { state: fields[0] ?? '', group: Number(fields[2]), session: Number(fields[3]), startTicks: fields[19] ?? '' };
 }
 

@@ -67,13 +67,14 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessEnd> {
   });
   output.on('error', () => {}); // ends the stream; what came before it counts
   const outputEnd = new Promise<void>((resolve) => output.once('close', resolve));
-  const family = () => findFamily(pid, request.mark);
+  let startTime: string | undefined;
+  const family = () => findFamily(pid, request.mark, startTime);
   const startedAt = performance.now();
 
   const stop = new Stop(request.signal, request.timeLimitMs);
   let opened = false;
   try {
-    const startTime = (await processStartTime(pid)) ?? 'unknown';
+    startTime = (await processStartTime(pid)) ?? 'unknown';
     const recorded = request.onStarted({ pid, startTime });
     recorded.catch(() => {}); // when the abort comes first, nobody else listens
     if ((await Promise.race([recorded, stop.happened])) !== undefined) return stoppedBeforeStart;
