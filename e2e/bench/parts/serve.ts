@@ -43,7 +43,7 @@ export async function serve(bench: Bench): Promise<Measured[]> {
       continue;
     }
     measured.push(
-      { id: 'serve.idle-memory', contestant: name, values: [last.pssBytes / mebibyte], note: memoryNote(last) },
+      { id: 'serve.idle-memory', contestant: name, values: [last.rssBytes / mebibyte], note: memoryNote(last) },
       { id: 'serve.idle-cpu', contestant: name, values: [((last.cpuSeconds - first.cpuSeconds) / seconds) * 100] },
     );
   }
@@ -67,6 +67,8 @@ export function costOf(pids: Stand['server']['pids']): TreeCost | null {
   return costs.length === 0 ? null : sum;
 }
 
+/** Not the proportional size alone: the bench and its provider are Node programs too, and share theirs with whoever is one. */
 function memoryNote(cost: TreeCost): string {
-  return `PSS of ${cost.pids.length} processes; RSS ${(cost.rssBytes / mebibyte).toFixed(0)} MiB`;
+  const processes = cost.pids.length === 1 ? 'one process' : `${cost.pids.length} processes`;
+  return `RSS of ${processes}; PSS ${(cost.pssBytes / mebibyte).toFixed(0)} MiB`;
 }
