@@ -60,8 +60,10 @@ const kinds: Readonly<Record<Kind, (stand: Stand, session: string, number: numbe
   },
 
   async acknowledged({ server, place }, session, number) {
-    // Also the very first input of a session: every second try makes a new one.
-    const target = number % 2 === 0 ? session : await server.create(place.folder);
+    // Every second try is the first input of a session, and of a server that has just been started: what is loaded with it is not there yet.
+    const first = number % 2 === 1;
+    if (first) await server.restart();
+    const target = first ? await server.create(place.folder) : session;
     const mark = `MARK${number}END`;
     await server.send(target, `CHUNKS=3 DELAY=50 ${mark}`);
     await server.kill();
