@@ -36,6 +36,8 @@ export interface FrameSpan {
   readonly end: number;
   readonly firstSeq: number;
   readonly count: number;
+  /** Bytes of its events as lines. */
+  readonly decodedBytes: number;
 }
 
 export interface LinesRead extends FrameSpan {
@@ -91,13 +93,13 @@ export async function* readEvents(
       yield found;
       continue;
     }
-    const { offset, end, firstSeq, count } = found;
+    const { offset, end, firstSeq, count, decodedBytes } = found;
     const events = decodeLines(found);
     if (typeof events === 'string') {
       yield { kind: 'damage', from: offset, to: end, torn: false, reason: events, lastSeq };
       continue;
     }
-    yield { kind: 'frame', offset, end, firstSeq, count, events };
+    yield { kind: 'frame', offset, end, firstSeq, count, decodedBytes, events };
     lastSeq = firstSeq + count - 1;
   }
 }
@@ -286,7 +288,8 @@ async function dataOf(bytes: LogBytes, header: FrameHeader, offset: number): Pro
 }
 
 function spanOf(header: FrameHeader, offset: number, end: number): FrameSpan {
-  return { kind: 'frame', offset, end, firstSeq: header.firstSeq, count: header.count };
+  const { firstSeq, count, decodedBytes } = header;
+  return { kind: 'frame', offset, end, firstSeq, count, decodedBytes };
 }
 
 function readLines(zstd: Zstd): Look<LinesRead> {
@@ -338,7 +341,7 @@ async function* walkLines(bytes: LogBytes, from: LogPlace): AsyncGenerator<Lines
     if (group === null) return [];
     const { lines, ...span } = group;
     group = null;
-    return [{ kind: 'frame', ...span, end, count: lines.length, lines }];
+    return [{ kind: 'frame', ...span, end, count: lines.length, decodedBytes: end - span.offset, lines }];
   };
   while (offset < bytes.length) {
     const line = await lineAt(bytes, offset);

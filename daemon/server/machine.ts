@@ -2,9 +2,8 @@
  * Who this machine is: an id and an Ed25519 key pair, made once and kept owner-only under the home. A browser pins the key at pairing and
  * has it proven in each handshake, so another daemon behind the same port is told apart. Losing the file means pairing anew.
  */
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, createPrivateKey, createPublicKey, randomBytes, sign, type KeyObject } from 'node:crypto';
 import { join } from 'node:path';
-import nacl from 'tweetnacl';
 import { z } from '#protocol/schema.ts';
 import { machineId as machineIdSchema, type MachineId } from '#protocol/values/ids.ts';
 import type { Clock } from '../base/clock.ts';
@@ -25,14 +24,13 @@ export class Machine {
   readonly publicKey: string;
   /** What a pairing link carries of the key. */
   readonly fingerprint: string;
-  readonly #secretKey: Uint8Array;
+  readonly #secretKey: KeyObject;
 
   constructor(from: Identity) {
-    const keys = nacl.sign.keyPair.fromSeed(Buffer.from(from.seed, 'base64url'));
+    this.#secretKey = secretKeyOf(Buffer.from(from.seed, 'base64url'));
     this.machineId = from.machineId;
-    this.publicKey = Buffer.from(keys.publicKey).toString('base64url');
-    this.fingerprint = fingerprintOf(keys.publicKey);
-    this.#secretKey = keys.secretKey;
+    this.publicKey = createPublicKey(this.#secretKey).export({ format: 'jwk' }).x ?? '';
+    this.fingerprint = fingerprintOf(Buffer.from(this.publicKey, 'base64url'));
   }
 
   static async open(home: string, needs: { clock: Clock; ids: Ids; diagnostics: Diagnostics }): Promise<Machine> {
@@ -43,8 +41,15 @@ export class Machine {
 
   /** Ed25519 over the UTF-8 bytes, base64url. */
   sign(text: string): string {
-    return Buffer.from(nacl.sign.detached(Buffer.from(text), this.#secretKey)).toString('base64url');
+    return sign(null, Buffer.from(text), this.#secretKey).toString('base64url');
   }
+}
+
+/** What PKCS #8 puts before the seed of an Ed25519 key (RFC 8410, section 7). */
+const seedPrefix = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+function secretKeyOf(seed: Buffer): KeyObject {
+  return createPrivateKey({ key: Buffer.concat([seedPrefix, seed]), format: 'der', type: 'pkcs8' });
 }
 
 function fingerprintOf(publicKey: Uint8Array): string {

@@ -119,10 +119,12 @@ export class History {
     return base.conversation;
   }
 
+  /** By the headers alone. A character may be several bytes: there may be a little less behind it than is said. */
   async #charactersBehind(base: Base, enough: number): Promise<number> {
+    const until = this.#until();
     let characters = 0;
-    for await (const { line } of this.stored(base, base.seq)) {
-      characters += line.length;
+    for await (const found of walkHeaders(this.#path, base, until === undefined ? {} : { until })) {
+      if (found.kind === 'frame') characters += found.decodedBytes;
       if (characters >= enough) break;
     }
     return characters;
