@@ -24,8 +24,7 @@ export async function serve(around: Surroundings, options: { port: unknown; open
   try {
     const { server, problems } = found;
     for (const problem of problems) process.stderr.write(`alcove: ${problem}\n`);
-    const running = await Running.find(around.home);
-    const pairing = await running.call('pairing.create', {});
+    const pairing = server.invite();
     const words = `Alcove ${around.version} is running. Ctrl+C ends it.\n\n${invitation(server.port, pairing, { qr: false })}\n`;
     process.stdout.write(words);
     process.stdout.write(`\nTools run with your own rights; there is no sandbox. Changes and commands ask first.\n`);

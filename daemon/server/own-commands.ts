@@ -24,24 +24,14 @@ export interface OwnNeeds {
 }
 
 export function ownHandlers(needs: OwnNeeds): Pick<Handlers, OwnCommand> {
-  const { about, machine, devices, pairings, sessions } = needs;
+  const { about, machine, devices, sessions } = needs;
   return {
     'device.list': async (_, caller) => ({ devices: devices.list(caller.deviceId) }),
     'device.revoke': async ({ deviceId }) => {
       await devices.revoke(deviceId);
       return {};
     },
-    'pairing.create': async () => {
-      const { code, typed, expiresAt } = pairings.create();
-      const port = needs.port();
-      return {
-        link: pairingLink(port, { pair: code, machine: machine.machineId, key: machine.fingerprint }),
-        typed,
-        expiresAt,
-        keyFingerprint: machine.fingerprint,
-        ssh: `ssh -L ${port}:localhost:${port} ${about.name}`,
-      };
-    },
+    'pairing.create': async () => invitation(needs, needs.port()),
     'machine.status': async () => ({
       name: about.name,
       version: about.version,
@@ -63,6 +53,21 @@ export function ownHandlers(needs: OwnNeeds): Pick<Handlers, OwnCommand> {
         source.release();
       }
     },
+  };
+}
+
+/** A new pairing code, and what brings a browser to it. */
+export function invitation(
+  { pairings, machine, about }: Pick<OwnNeeds, 'pairings' | 'machine' | 'about'>,
+  port: number,
+): Result<'pairing.create'> {
+  const { code, typed, expiresAt } = pairings.create();
+  return {
+    link: pairingLink(port, { pair: code, machine: machine.machineId, key: machine.fingerprint }),
+    typed,
+    expiresAt,
+    keyFingerprint: machine.fingerprint,
+    ssh: `ssh -L ${port}:localhost:${port} ${about.name}`,
   };
 }
 

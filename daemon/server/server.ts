@@ -19,7 +19,7 @@ import { HttpRoutes } from './http.ts';
 import { listenOnLoopback } from './listener.ts';
 import { Machine } from './machine.ts';
 import type { NoticeSource } from './notices.ts';
-import { ownHandlers, type OwnCommand } from './own-commands.ts';
+import { invitation, ownHandlers, type OwnCommand } from './own-commands.ts';
 import { Pairings } from './pairing.ts';
 import type { SessionSources } from './session-source.ts';
 import { usualTiming, type About, type SocketTiming } from './socket.ts';
@@ -46,6 +46,7 @@ export interface ServerNeeds {
 }
 
 interface Parts {
+  readonly about: About;
   readonly machine: Machine;
   readonly pairings: Pairings;
   readonly devices: Devices;
@@ -60,6 +61,7 @@ export class Server {
   readonly port: number;
   /** The command line's bearer: belongs into an owner-only file and nowhere else. */
   readonly processToken: string;
+  readonly #about: About;
   readonly #sockets: Sockets;
   readonly #scope: Scope;
 
@@ -69,6 +71,7 @@ export class Server {
     this.devices = parts.devices;
     this.processToken = parts.bearers.processToken;
     this.port = port;
+    this.#about = parts.about;
     this.#sockets = parts.sockets;
     this.#scope = scope;
   }
@@ -125,6 +128,11 @@ export class Server {
   /** Clients that are connected and authenticated. */
   get clients(): number {
     return this.#sockets.clients;
+  }
+
+  /** As `pairing.create` answers it, for whoever started this one. */
+  invite(): Result<'pairing.create'> {
+    return invitation({ pairings: this.pairings, machine: this.machine, about: this.#about }, this.port);
   }
 
   /** Ends streams and sockets, lets answers leave, and resolves when what must be on disk is there. */

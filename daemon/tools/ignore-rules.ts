@@ -6,7 +6,7 @@
 import { constants } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import ignore, { type Ignore } from 'ignore';
+import type { Ignore } from 'ignore';
 import { maxIgnoreFileBytes } from '../base/limits.ts';
 import { openPlace } from './paths.ts';
 
@@ -82,6 +82,8 @@ async function rulesIn(folder: string): Promise<Ignore | null> {
     const facts = await file.stat();
     if (!facts.isFile() || facts.size > maxIgnoreFileBytes) return null;
     const text = await file.readFile('utf8');
+    // Loaded when there is a file to judge by: most searches are ripgrep's, and it would be a part of every start.
+    const { default: ignore } = await import('ignore');
     return ignore({ ignorecase: false }).add(text.replace(/^\ufeff/, ''));
   } finally {
     await file.close();
