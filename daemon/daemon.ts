@@ -25,6 +25,7 @@ import { pictureHandlers } from './pictures/commands.ts';
 import { Server } from './server/server.ts';
 import { Blobs } from './session/blobs.ts';
 import { Catalog } from './session/catalog.ts';
+import { LogFolder } from './session/log-folder.ts';
 import { FileQueue } from './tools/file-queue.ts';
 import { scrubEnvironment } from './tools/process-environment.ts';
 import { builtInTools } from './tools/registry.ts';
@@ -153,6 +154,7 @@ export class Daemon {
         home,
         clock,
         catalog,
+        logs: new LogFolder(home.sessions, clock),
         owner: 'the daemon',
         durability: settings.value.durability,
         tools: builtInTools(new FileQueue()),
@@ -174,9 +176,8 @@ export class Daemon {
       }),
     );
     await agents.start();
-    scope.onClose(watchFolder(home.sessions, () => void agents.lookAround().catch(fault)));
     // Settings that a person saves are heard by every page at once; where the home cannot be watched, at the next list or step.
-    scope.onClose(watchFolder(home.home, () => void models.refresh().catch(fault), 'settings.json'));
+    scope.onClose(watchFile(home.home, 'settings.json', () => void models.refresh().catch(fault)));
 
     const folders = new Folders({
       userHome: realUserHome,
@@ -291,17 +292,16 @@ function countRows(
   return { running: count('running', 'pausing'), waiting: count('waiting'), all };
 }
 
-/** Calls back when a name appears or goes in a folder, or when the one file that is named is written; what is appended to a log is no concern of it. */
-function watchFolder(folder: string, changed: () => void, file: string | null = null): () => void {
+/** Calls back when one file of a folder is written, also where it is replaced as a whole. */
+function watchFile(folder: string, file: string, changed: () => void): () => void {
   let soon: NodeJS.Timeout | null = null;
-  const watcher = watch(folder, { persistent: false }, (kind, name) => {
-    if (file === null ? kind !== 'rename' : name !== file) return;
+  const watcher = watch(folder, { persistent: false }, (_, name) => {
+    if (name !== file) return;
     soon ??= setTimeout(() => {
       soon = null;
       changed();
     }, 200);
   });
-  // A folder that cannot be watched is looked at whenever the list is asked for.
   watcher.on('error', () => watcher.close());
   return () => {
     if (soon !== null) clearTimeout(soon);

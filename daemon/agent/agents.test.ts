@@ -1,4 +1,5 @@
 import {
+  copyFileSync,
   existsSync,
   mkdirSync,
   readFileSync,
@@ -16,6 +17,7 @@ import { indexPathOf } from '../log/index-file.ts';
 import { walkHeaders } from '../log/reader.ts';
 import { scriptedModel, type Script } from '../llm/scripted.ts';
 import { Catalog } from '../session/catalog.ts';
+import { LogFolder } from '../session/log-folder.ts';
 import { placeInHome } from '../session/place.ts';
 import { Session } from '../session/session.ts';
 import { allCalls, calls, fakeTool, says } from '../testing/agent-on.ts';
@@ -32,12 +34,14 @@ async function agentsIn(home: HomePaths, script: Script = () => says('ok'), more
   const model = scriptedModel(script);
   const rowFacts = { defaultModel: () => 'scripted/demo', projectIdOf: () => project.projectId };
   const catalog = await Catalog.open(home, rowFacts);
+  const logs = new LogFolder(home.sessions, clock);
   const faults: unknown[] = [];
   const told: SessionSummary[] = [];
   const agents = new Agents({
     home,
     clock,
     catalog,
+    logs,
     owner: 'the daemon',
     durability: 'kernel',
     tools: [],
@@ -69,7 +73,7 @@ async function agentsIn(home: HomePaths, script: Script = () => says('ok'), more
     input: text === null ? null : [{ type: 'text' as const, text }],
   });
   const rows = () => catalog.list({ hidden: [], limit: 100 }).sessions;
-  return { agents, catalog, clock, ids, model, faults, told, close, request, rows };
+  return { agents, catalog, logs, clock, ids, model, faults, told, close, request, rows };
 }
 
 const idsOf = (rows: readonly SessionSummary[]) => rows.map(({ sessionId }) => sessionId).toSorted();
@@ -323,6 +327,57 @@ describe('a session that somebody else writes', () => {
     await session.close();
     await agents.lookAround();
     expect((await agents.agent(sessionIdOf(1))).conversation.session?.title).toBe('from outside');
+  });
+
+  test('a look around touches no log that did not change, and tells of the one that did', async () => {
+    const home = await temporaryHome();
+    const { session, place } = await sessionWith({ home, number: 1 });
+    await session.close();
+    for (let number = 2; number <= 40; number += 1) copyFileSync(place.log, placeInHome(home, sessionIdOf(number)).log);
+    const { agents, logs, rows, told, faults } = await agentsIn(home);
+    const look = logs.look.bind(logs);
+    const touched: string[] = [];
+    logs.look = async () => {
+      const looked = await look();
+      touched.push(...looked.there.keys());
+      return looked;
+    };
+    await agents.start();
+    expect(rows()).toHaveLength(40);
+    expect([touched.length, told.length]).toEqual([40, 40]);
+    for (let time = 0; time < 3; time += 1) await agents.lookAround();
+    expect([touched.length, told.length]).toEqual([40, 40]);
+    const again = await Session.open(placeInHome(home, sessionIdOf(7)), {
+      clock: new ManualClock(),
+      owner: 'a terminal',
+      durability: 'kernel',
+    });
+    await again.append([{ type: 'session.titled', title: 'gone on with', by: 'person' }]);
+    // Nobody asks for the list: it is heard of.
+    await expect.poll(() => told.at(-1)?.title).toBe('gone on with');
+    expect(new Set(touched.slice(40))).toEqual(new Set([sessionIdOf(7)]));
+    await again.close();
+    // A writer's end changes no log: it is looked at each time while its row says that it is written.
+    await expect.poll(() => told.at(-1)?.owner).toBeNull();
+    await agents.lookAround();
+    touched.length = 0;
+    await agents.lookAround();
+    expect([touched, faults]).toEqual([[], []]);
+  });
+
+  test('what could not be looked at is tried again, though its log stays as it is', async () => {
+    const home = await temporaryHome();
+    const { session, place } = await sessionWith({ home, number: 1 });
+    await session.close();
+    writeFileSync(place.lock, '{"pid":1}\n'.repeat(500));
+    const { agents, rows, faults } = await agentsIn(home);
+    await agents.start();
+    expect([rows().length, faults.length]).toEqual([0, 1]);
+    await agents.lookAround();
+    expect([rows().length, faults.length]).toEqual([0, 2]);
+    rmSync(place.lock);
+    await agents.lookAround();
+    expect([rows().length, faults.length]).toEqual([1, 2]);
   });
 
   test('a follower outlives a log that its writer cuts back under it', async () => {

@@ -16,12 +16,14 @@ import type { Project } from '#protocol/values/project.ts';
 import { LOG_VERSION } from '#protocol/version.ts';
 import type { Clock } from '../base/clock.ts';
 import { makeOwnerOnlyFolder, type HomePaths } from '../base/files.ts';
-import { foreignLookMs, idleSessionMs } from '../base/limits.ts';
+import { folderNewsMs, foreignLookMs, idleSessionMs } from '../base/limits.ts';
 import { acquireLock } from '../base/lock.ts';
+import { SerialQueue } from '../base/serial.ts';
 import type { ResolveModel } from '../llm/resolved-model.ts';
 import type { Catalog } from '../session/catalog.ts';
 import { forkSession } from '../session/fork.ts';
 import { History } from '../session/history.ts';
+import type { LogFolder } from '../session/log-folder.ts';
 import { placeInHome } from '../session/place.ts';
 import { recover } from '../session/recovery.ts';
 import { ownerOf, Session, type SessionOptions } from '../session/session.ts';
@@ -39,6 +41,7 @@ export interface AgentsOptions {
   home: HomePaths;
   clock: Clock;
   catalog: Catalog;
+  logs: LogFolder;
   owner: 'the daemon' | 'a terminal';
   durability: SessionOptions['durability'];
   tools: readonly Tool[];
@@ -95,6 +98,9 @@ export class Agents {
   readonly #foreign = new Set<SessionId>();
   readonly #sweeper: NodeJS.Timeout;
   readonly #foreignLooker: NodeJS.Timeout;
+  /** Looking at the folder: whoever asks meanwhile waits, and sees what was found. */
+  readonly #looks = new SerialQueue();
+  #lookingSoon: NodeJS.Timeout | null = null;
   #closing = false;
 
   constructor(options: AgentsOptions) {
@@ -110,23 +116,59 @@ export class Agents {
    * behind a turn that ended well starts. What rests stays as it is, unopened.
    */
   async start(): Promise<void> {
-    const { catalog, home } = this.#options;
-    const unclean = new Set<SessionId>([...catalog.open(), ...(await this.#withProcesses())]);
-    const changed = await catalog.changed(new Set());
-    for (const sessionId of new Set([...unclean, ...changed])) {
-      if ((await stat(placeInHome(home, sessionId).log).catch(() => null)) === null) continue;
-      await this.#refresh(sessionId, unclean.has(sessionId));
-    }
+    const { catalog, logs } = this.#options;
+    logs.follow((sessionId) => this.#hear(sessionId));
+    await this.#looks.run(() => this.#makeRowsTrue());
     for (const row of catalog.unfinished()) {
       if (row.state === 'queued' && (row.lastOutcome === null || row.lastOutcome === 'completed'))
         await this.#open(row.sessionId).catch(this.#options.fault);
     }
   }
 
-  /** Looks for sessions that others made or changed, such as a run in a terminal. */
-  async lookAround(): Promise<void> {
+  async #makeRowsTrue(): Promise<void> {
+    const { catalog, home } = this.#options;
+    const unclean = new Set<SessionId>([...catalog.open(), ...(await this.#withProcesses())]);
+    const changed = await this.#changed();
+    for (const sessionId of new Set([...unclean, ...changed])) {
+      if ((await stat(placeInHome(home, sessionId).log).catch(() => null)) === null) continue;
+      if (this.#closing) return;
+      await this.#refresh(sessionId, unclean.has(sessionId));
+    }
+  }
+
+  /** Looks for sessions that others made or changed, such as a run in a terminal. Touches no log that did not change. */
+  lookAround(): Promise<void> {
+    return this.#looks.run(async () => {
+      for (const sessionId of await this.#changed()) {
+        if (this.#closing) return;
+        await this.#refresh(sessionId, false);
+      }
+    });
+  }
+
+  async #changed(): Promise<SessionId[]> {
+    const { logs, catalog } = this.#options;
+    for (const sessionId of this.#foreign) logs.suspect(sessionId);
+    const looked = await logs.look();
     const ours = new Set([...this.#live.keys(), ...this.#leaving.keys()]);
-    for (const sessionId of await this.#options.catalog.changed(ours)) await this.#refresh(sessionId, false);
+    try {
+      return catalog.changed(looked, ours);
+    } catch (error) {
+      logs.suspectAll();
+      throw error;
+    }
+  }
+
+  /** A log was written; what is written here, and what is looked at anyway as somebody else writes it, tells of itself. */
+  #hear(sessionId: SessionId | null): void {
+    if (sessionId !== null) {
+      if (this.#live.has(sessionId) || this.#leaving.has(sessionId) || this.#foreign.has(sessionId)) return;
+    }
+    this.#lookingSoon ??= setTimeout(() => {
+      this.#lookingSoon = null;
+      if (!this.#closing) this.lookAround().catch(this.#options.fault);
+    }, folderNewsMs);
+    this.#lookingSoon.unref();
   }
 
   async #lookAtForeign(): Promise<void> {
@@ -256,6 +298,9 @@ export class Agents {
     this.#closing = true;
     clearInterval(this.#sweeper);
     clearInterval(this.#foreignLooker);
+    if (this.#lookingSoon !== null) clearTimeout(this.#lookingSoon);
+    this.#options.logs.close();
+    await this.#looks.idle();
     for (const { log } of this.#watched.values()) await log.close();
     await Promise.all(
       [...this.#live.keys()].map((sessionId) =>
@@ -360,7 +405,10 @@ export class Agents {
 
   /** As `#makeRowTrue`. One session with which something is wrong keeps no other from being looked at (RT30). */
   async #refresh(sessionId: SessionId, unclean: boolean): Promise<void> {
-    await this.#makeRowTrue(sessionId, unclean).catch((error: unknown) => this.#options.fault(error));
+    await this.#makeRowTrue(sessionId, unclean).catch((error: unknown) => {
+      this.#options.logs.suspect(sessionId);
+      this.#options.fault(error);
+    });
   }
 
   /** Makes a session's row true, and where a dead writer left work moving or processes running (`unclean`: may have), opens it, which closes and ends them. */
@@ -434,7 +482,11 @@ export class Agents {
     const opening = this.#live.get(sessionId);
     if (opening === undefined) return Promise.resolve();
     this.#live.delete(sessionId);
-    const leaving = this.#leave(sessionId, opening).finally(() => this.#leaving.delete(sessionId));
+    const leaving = this.#leave(sessionId, opening).finally(() => {
+      this.#leaving.delete(sessionId);
+      // While it was ours, what happened to its log was passed over.
+      this.#options.logs.suspect(sessionId);
+    });
     this.#leaving.set(sessionId, leaving);
     return leaving;
   }

@@ -95,6 +95,10 @@ export const recentEventCharacters = 256 * 1024;
 export const idleSessionMs = 60_000;
 /** How often a log that another process writes is looked at while somebody follows it. */
 export const watchLogMs = 250;
+/** A folder's time is kept in steps of so much at most (FAT): until it has passed, one more name may come without moving it. */
+export const folderTimeMs = 2_000;
+/** Changes in the folder of the logs are gathered this long before they are looked at. */
+export const folderNewsMs = 200;
 /** How often sessions that another process writes are looked at, for the list. */
 export const foreignLookMs = 1_000;
 /** A provider's answer to whether a key works: slow ones take seconds, a person waits no longer. */

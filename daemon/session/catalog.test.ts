@@ -3,9 +3,10 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { SessionSummary } from '#protocol/commands/session-values.ts';
 import { emptyConversation } from '#protocol/conversation/conversation.ts';
 import type { ProjectId } from '#protocol/values/ids.ts';
+import { openDatabase } from '../base/database.ts';
 import type { HomePaths } from '../base/files.ts';
 import { sessionIdOf, temporaryHome } from '../testing/temporary-home.ts';
-import { Catalog } from './catalog.ts';
+import { Catalog, pageQuery } from './catalog.ts';
 import { summarise, type RowFacts } from './summary.ts';
 
 const facts: RowFacts = { defaultModel: () => 'scripted/demo', projectIdOf: (project) => project.projectId };
@@ -51,6 +52,18 @@ test('pages hold each session once, newest activity first, also where many moved
     .toSorted((a, b) => (b % 3) - (a % 3) || a - b)
     .map(sessionIdOf);
   for (const limit of [1, 7, 49, 100]) expect(pages(catalog, limit)).toEqual(wanted);
+});
+
+test('a page begins by a search in the order of time, not by passing over the pages before it, and is not sorted', async () => {
+  const home = await temporaryHome();
+  await openIn(home);
+  const database = openDatabase(home.index);
+  onTestFinished(() => database.close());
+  for (const options of [{}, { after: '1000 ses_x' }, { hidden: ['prj_1' as ProjectId] }]) {
+    const { sql, values } = pageQuery({ hidden: [], limit: 100, ...options });
+    const plan = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...values);
+    expect(plan.map(({ detail }) => detail)).toEqual(['SEARCH session USING INDEX by_time (updatedAt<?)']);
+  }
 });
 
 test('a list can be of one project, or without those that were removed', async () => {

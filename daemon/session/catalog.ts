@@ -4,8 +4,7 @@
  * A disk that refuses a row (full, read-only) fails no session: the rows go on in memory, and what stands on disk is made true at the next start.
  */
 import { closeSync, openSync } from 'node:fs';
-import { readdir, rm, stat } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { rm, stat } from 'node:fs/promises';
 import type { SessionSummary } from '#protocol/commands/session-values.ts';
 import type { ProjectId, SessionId } from '#protocol/values/ids.ts';
 import { messageOf } from '../base/errors.ts';
@@ -13,7 +12,8 @@ import { DatabaseError, openDatabase, type Database, type SqlValue } from '../ba
 import type { Project } from '#protocol/values/project.ts';
 import { ownerOnlyFileMode, type HomePaths } from '../base/files.ts';
 import { History } from './history.ts';
-import { logSuffix, placeInHome } from './place.ts';
+import type { Looked } from './log-folder.ts';
+import { placeInHome } from './place.ts';
 import { summarise, type RowFacts } from './summary.ts';
 
 const schema = `
@@ -26,6 +26,13 @@ const columns = ['sessionId', 'projectId', 'updatedAt', 'hidden', 'bytes', 'summ
 const putRow = `INSERT INTO session (${columns.join()}) VALUES (?, ?, ?, ?, ?, ?)
   ON CONFLICT (sessionId) DO UPDATE SET projectId = excluded.projectId, updatedAt = excluded.updatedAt,
     hidden = excluded.hidden, bytes = excluded.bytes, summary = excluded.summary`;
+
+interface ListOptions {
+  projectId?: ProjectId | undefined;
+  hidden: readonly ProjectId[];
+  limit: number;
+  after?: string | undefined;
+}
 
 export class Catalog {
   readonly #home: HomePaths;
@@ -78,32 +85,9 @@ export class Catalog {
   }
 
   /** Newest activity first. `after` is the `next` of the page before; sessions of `hidden` projects are passed over. */
-  list(options: {
-    projectId?: ProjectId | undefined;
-    hidden: readonly ProjectId[];
-    limit: number;
-    after?: string | undefined;
-  }): { sessions: SessionSummary[]; next: string | null } {
-    const [time, id] = options.after === undefined ? [Number.MAX_VALUE, ''] : splitPosition(options.after);
-    const one = options.projectId === undefined ? '' : 'AND projectId = ?';
-    const others =
-      options.hidden.length === 0
-        ? ''
-        : `AND (projectId IS NULL OR projectId NOT IN (${options.hidden.map(() => '?').join()}))`;
-    const rows = this.#database
-      .prepare(
-        `SELECT sessionId, updatedAt, summary FROM session
-         WHERE hidden = 0 AND (updatedAt < ? OR (updatedAt = ? AND sessionId > ?)) ${one} ${others}
-         ORDER BY updatedAt DESC, sessionId LIMIT ?`,
-      )
-      .all(
-        time,
-        time,
-        id,
-        ...(options.projectId === undefined ? [] : [options.projectId]),
-        ...options.hidden,
-        options.limit + 1,
-      );
+  list(options: ListOptions): { sessions: SessionSummary[]; next: string | null } {
+    const { sql, values } = pageQuery(options);
+    const rows = this.#database.prepare(sql).all(...values);
     const page = rows.slice(0, options.limit);
     const last = page.at(-1);
     return {
@@ -138,31 +122,36 @@ export class Catalog {
   }
 
   /**
-   * Looks at the folder: returns the sessions whose row is missing or no longer true (but for `except`, whose writers are in this process), and
-   * drops rows whose log is gone.
+   * Of the logs that were looked at, those whose row is missing or no longer true (but for `except`, whose writers are in this process). Drops
+   * rows whose log is gone.
    */
-  async changed(except: ReadonlySet<SessionId>): Promise<SessionId[]> {
-    const known = new Map(
-      this.#database
-        .prepare('SELECT sessionId, bytes FROM session')
-        .all()
-        .map((row) => [row['sessionId'] as SessionId, row['bytes'] as number]),
-    );
-    const names = await readdir(this.#home.sessions);
+  changed({ there, gone }: Looked, except: ReadonlySet<SessionId>): SessionId[] {
+    const known = gone === 'all others' ? this.#bytesOfAll() : this.#bytesOf(there.keys());
     const changed: SessionId[] = [];
-    for (const name of names) {
-      if (!name.endsWith(logSuffix)) continue;
-      const sessionId = basename(name, logSuffix) as SessionId;
-      const bytes = known.get(sessionId);
-      known.delete(sessionId);
-      if (except.has(sessionId)) continue;
-      const found = await stat(placeInHome(this.#home, sessionId).log).catch(() => null);
+    for (const [sessionId, bytes] of there) {
+      if (except.has(sessionId) || bytes === null) continue;
       // An empty log is what a crash left of a session that never began.
-      if (found !== null && found.size > 0 && found.size !== bytes) changed.push(sessionId);
+      if (bytes > 0 && bytes !== known.get(sessionId)) changed.push(sessionId);
     }
-    for (const sessionId of known.keys())
+    const lost = gone === 'all others' ? [...known.keys()].filter((sessionId) => !there.has(sessionId)) : gone;
+    for (const sessionId of lost)
       if (!except.has(sessionId)) this.#write('DELETE FROM session WHERE sessionId = ?', sessionId);
     return changed;
+  }
+
+  #bytesOfAll(): Map<SessionId, number> {
+    const rows = this.#database.prepare('SELECT sessionId, bytes FROM session').all();
+    return new Map(rows.map((row) => [row['sessionId'] as SessionId, row['bytes'] as number]));
+  }
+
+  #bytesOf(sessionIds: Iterable<SessionId>): Map<SessionId, number> {
+    const one = this.#database.prepare('SELECT bytes FROM session WHERE sessionId = ?');
+    const found = new Map<SessionId, number>();
+    for (const sessionId of sessionIds) {
+      const row = one.get(sessionId);
+      if (row !== undefined) found.set(sessionId, row['bytes'] as number);
+    }
+    return found;
   }
 
   /** Makes a session's row from its log, without writing to the log. `owner`: who else writes it just now. */
@@ -200,6 +189,19 @@ export class Catalog {
   close(): void {
     this.#database.close();
   }
+}
+
+/** The rows of a page and one more. That the time is no later follows from what stands behind it; it lets the index be entered there. */
+export function pageQuery(options: ListOptions): { sql: string; values: SqlValue[] } {
+  const { projectId, hidden, limit, after } = options;
+  const [time, id] = after === undefined ? [Number.MAX_VALUE, ''] : splitPosition(after);
+  const one = projectId === undefined ? '' : 'AND projectId = ?';
+  const others =
+    hidden.length === 0 ? '' : `AND (projectId IS NULL OR projectId NOT IN (${hidden.map(() => '?').join()}))`;
+  const sql = `SELECT sessionId, updatedAt, summary FROM session
+    WHERE hidden = 0 AND updatedAt <= ? AND (updatedAt < ? OR sessionId > ?) ${one} ${others}
+    ORDER BY updatedAt DESC, sessionId LIMIT ?`;
+  return { sql, values: [time, time, id, ...(projectId === undefined ? [] : [projectId]), ...hidden, limit + 1] };
 }
 
 function splitPosition(position: string): [number, string] {
