@@ -17,7 +17,7 @@ import { LOG_VERSION } from '#protocol/version.ts';
 import type { Clock } from '../base/clock.ts';
 import { makeOwnerOnlyFolder, type HomePaths } from '../base/files.ts';
 import { folderNewsMs, foreignLookMs, idleSessionMs } from '../base/limits.ts';
-import { acquireLock } from '../base/lock.ts';
+import { isLocked } from '../base/lock.ts';
 import { SerialQueue } from '../base/serial.ts';
 import type { ResolveModel } from '../llm/resolved-model.ts';
 import type { Catalog } from '../session/catalog.ts';
@@ -88,6 +88,8 @@ interface Live {
   idleSince: number;
 }
 
+const refreshedAtOnce = 8;
+
 export class Agents {
   readonly #options: AgentsOptions;
   readonly #live = new Map<SessionId, Promise<Live>>();
@@ -129,21 +131,15 @@ export class Agents {
     const { catalog, home } = this.#options;
     const unclean = new Set<SessionId>([...catalog.open(), ...(await this.#withProcesses())]);
     const changed = await this.#changed();
-    for (const sessionId of new Set([...unclean, ...changed])) {
-      if ((await stat(placeInHome(home, sessionId).log).catch(() => null)) === null) continue;
-      if (this.#closing) return;
-      await this.#refresh(sessionId, unclean.has(sessionId));
-    }
+    const present = async (sessionId: SessionId) =>
+      (await stat(placeInHome(home, sessionId).log).catch(() => null)) !== null;
+    for (const sessionId of unclean) if (!(await present(sessionId))) unclean.delete(sessionId);
+    await this.#refreshAll(new Set([...unclean, ...changed]), unclean);
   }
 
   /** Looks for sessions that others made or changed, such as a run in a terminal. Touches no log that did not change. */
   lookAround(): Promise<void> {
-    return this.#looks.run(async () => {
-      for (const sessionId of await this.#changed()) {
-        if (this.#closing) return;
-        await this.#refresh(sessionId, false);
-      }
-    });
+    return this.#looks.run(async () => this.#refreshAll(new Set(await this.#changed()), new Set()));
   }
 
   async #changed(): Promise<SessionId[]> {
@@ -403,6 +399,15 @@ export class Agents {
     });
   }
 
+  /** Several at once, as much of it is waiting for the disk: of a home whose catalogue is lost, all are. */
+  async #refreshAll(sessionIds: ReadonlySet<SessionId>, unclean: ReadonlySet<SessionId>): Promise<void> {
+    const rest = sessionIds.values();
+    const some = async () => {
+      for (const sessionId of rest) if (!this.#closing) await this.#refresh(sessionId, unclean.has(sessionId));
+    };
+    await Promise.all(Array.from({ length: refreshedAtOnce }, some));
+  }
+
   /** As `#makeRowTrue`. One session with which something is wrong keeps no other from being looked at (RT30). */
   async #refresh(sessionId: SessionId, unclean: boolean): Promise<void> {
     await this.#makeRowTrue(sessionId, unclean).catch((error: unknown) => {
@@ -414,9 +419,7 @@ export class Agents {
   /** Makes a session's row true, and where a dead writer left work moving or processes running (`unclean`: may have), opens it, which closes and ends them. */
   async #makeRowTrue(sessionId: SessionId, unclean: boolean): Promise<void> {
     const place = placeInHome(this.#options.home, sessionId);
-    const lock = acquireLock(place.lock);
-    lock?.release();
-    const owner = lock === null && !this.#live.has(sessionId) ? await ownerOf(place) : null;
+    const owner = isLocked(place.lock) && !this.#live.has(sessionId) ? await ownerOf(place) : null;
     const { summary, project } = await this.#options.catalog.refresh(sessionId, owner);
     if (project !== null) await this.#options.seenProject(project);
     if (owner === null) this.#foreign.delete(sessionId);

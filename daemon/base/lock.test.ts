@@ -1,12 +1,12 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../testing/temporary-folder.ts';
-import { acquireLock, LockFileError, type Lock } from './lock.ts';
+import { acquireLock, isLocked, LockFileError, type Lock } from './lock.ts';
 
 const holderProgram = fileURLToPath(new URL('fixtures/hold-lock.ts', import.meta.url));
 
@@ -97,4 +97,22 @@ test('a lock file is for its owner alone', () => {
   const path = join(temporaryFolder(), 'lock');
   taken(path);
   expect(statSync(path).mode & 0o777).toBe(0o600);
+});
+
+test('whether a lock is held is told without taking it or making its file, whoever holds it', async () => {
+  const path = join(temporaryFolder(), 'lock');
+  expect(isLocked(path)).toBe(false);
+  expect(existsSync(path)).toBe(false);
+  const { child, said } = await holder(path);
+  expect([said, isLocked(path)]).toEqual(['held', true]);
+  await kill(child);
+  expect(isLocked(path)).toBe(false);
+  const lock = taken(path);
+  expect(isLocked(path)).toBe(true);
+  // Asking has not dropped it.
+  expect((await holder(path)).said).toBe('busy');
+  lock.release();
+  expect(isLocked(path)).toBe(false);
+  writeFileSync(path, 'this is no lock\n'.repeat(100));
+  expect(() => isLocked(path)).toThrow(LockFileError);
 });

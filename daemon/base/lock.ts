@@ -5,7 +5,7 @@
  * 2. So a path that this process holds is never opened again: `held` is asked first, synchronously.
  * 3. The database object stays referenced in `held`: collected, it would be closed and the lock gone.
  */
-import { closeSync, openSync, realpathSync } from 'node:fs';
+import { closeSync, existsSync, openSync, realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { type Database, DatabaseError, openDatabase } from './database.ts';
 import { ownerOnlyFileMode } from './files.ts';
@@ -33,7 +33,7 @@ const held = new Map<string, Database>();
 
 /** Takes the lock, or returns null where this or another process holds it. The folder must exist. Throws where the file is no lock. */
 export function acquireLock(path: string): Lock | null {
-  const real = join(realpathSync(dirname(path)), basename(path));
+  const real = realPath(path);
   if (held.has(real)) return null;
   closeSync(openSync(real, 'a', ownerOnlyFileMode));
   const database = takeExclusively(real);
@@ -49,14 +49,44 @@ export function acquireLock(path: string): Lock | null {
   };
 }
 
+/** Whether this or another process holds the lock just now; makes no file. Throws where the file is no lock. */
+export function isLocked(path: string): boolean {
+  const real = realPath(path);
+  if (held.has(real)) return true;
+  // Whoever takes a lock makes its file first.
+  if (!existsSync(real)) return false;
+  const database = openDatabase(real);
+  try {
+    // Not by the locking mode of those who keep it: leaving that takes four times as long as all else.
+    return !begins(database, 'BEGIN EXCLUSIVE', real);
+  } finally {
+    database.close();
+  }
+}
+
+/** The folder's links are followed; the file need not be there. */
+function realPath(path: string): string {
+  return join(realpathSync(dirname(path)), basename(path));
+}
+
 function takeExclusively(path: string): Database | null {
   const database = openDatabase(path);
+  let taken = false;
   try {
-    database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
-    return database;
+    taken = begins(database, 'PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE', path);
+    return taken ? database : null;
+  } finally {
+    if (!taken) database.close();
+  }
+}
+
+/** False where somebody else holds the lock. */
+function begins(database: Database, sql: string, path: string): boolean {
+  try {
+    database.exec(sql);
+    return true;
   } catch (error) {
-    database.close();
-    if (error instanceof DatabaseError && error.code === 'busy') return null;
+    if (error instanceof DatabaseError && error.code === 'busy') return false;
     if (error instanceof DatabaseError && error.code === 'garbage') throw new LockFileError(path, { cause: error });
     throw error;
   }
