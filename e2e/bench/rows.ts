@@ -193,7 +193,6 @@ export const rows: readonly Row[] = [
     'session-script': {
       words: "the same with a session's page",
       unit: 'kB',
-      target: { most: 150 },
       check: { against: null, tolerance: 0.03 },
     },
     wire: { words: 'first load: everything, as sent', unit: 'kB', check: { against: null, tolerance: 0.05 } },
