@@ -267,7 +267,8 @@ export const rows: readonly Row[] = [
     'read-page': ofLimit('a frame of 64 KiB to events, to zstd and JSON alone', 0.6),
     'read-delta': ofLimit('a frame of one delta to its event, to zstd and JSON alone', 0.6),
     'read-log': ofLimit('a log to its events, to the file, zstd and JSON alone', 0.6),
-    fold: ofLimit('fold of 20,000 events, to JSON.parse of them', null),
+    // How it stands depends on when memory is collected.
+    fold: ofLimit('fold of 20,000 events, to JSON.parse of them', null, 0.7),
     'fold-token': ofLimit('fold of a delta after 800 steps, to one in the first', 0.8),
     project: ofLimit('first request of a session of 1,000 steps, to JSON.stringify of it', null),
     'project-step': ofLimit('its next request, to JSON.stringify of it', 1),
@@ -275,9 +276,9 @@ export const rows: readonly Row[] = [
 ];
 
 /** A share of the speed that nobody can exceed who does the same work. Both are measured one after the other: shares of one build differ by a third. */
-function ofLimit(words: string, least: number | null): Words {
+function ofLimit(words: string, least: number | null, tolerance = 0.5): Words {
   const target = least === null ? null : { least };
-  return { words, unit: 'x', better: 'more', target, check: { against: null, tolerance: 0.5 } };
+  return { words, unit: 'x', better: 'more', target, check: { against: null, tolerance } };
 }
 
 export function rowOf(id: string): Row | null {
