@@ -232,6 +232,21 @@ describe('sessions', () => {
     expect(draft.text).toBe('');
   });
 
+  it('UI22: what is typed while it is being made goes along to it', async () => {
+    const { app, socket } = await opened();
+    const draft = app.draftOf(project.projectId);
+    draft.text = 'build it';
+    const created = app.createSession(project.projectId, draft.text);
+    draft.text = '';
+    socket.answer(await socket.next('session.create'), { seq: 2 });
+    const sessionId = await created;
+    draft.text = 'and te';
+    app.takeAlong(project.projectId, sessionId);
+    draft.text = 'st it';
+    app.takeAlong(project.projectId, sessionId);
+    expect([draft.text, app.session(sessionId).draft]).toEqual(['', 'and test it']);
+  });
+
   it('a second one with the same words is another one', async () => {
     const { app, socket } = await opened();
     const create = async () => {

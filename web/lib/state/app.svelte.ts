@@ -255,6 +255,14 @@ export class AppState {
     return sessionId;
   }
 
+  /** What was typed into the composer of a new session while that was being made is meant for it. */
+  takeAlong(projectId: ProjectId, sessionId: SessionId): void {
+    const draft = this.draftOf(projectId);
+    if (draft.text === '') return;
+    this.session(sessionId).draft += draft.text;
+    draft.text = '';
+  }
+
   // Folders
 
   /** What a path that is being typed may become. */
