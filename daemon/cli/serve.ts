@@ -18,6 +18,8 @@ export async function serve(around: Surroundings, options: { port: unknown; open
     throw new UsageError('--port takes a number from 0 to 65535.');
   // Before anything is printed: a signal that comes from here on ends everything in order.
   const told = toldToEnd();
+  // Who reads its words may go (`alcove | head`); it serves on.
+  process.stdout.on('error', () => undefined);
   const found = await startOrFind(around, port, told);
   if (found === null) return 0;
   if (found instanceof Running) return openRunning(around, found, options.open);
