@@ -13,7 +13,7 @@ import type { JsonValue } from '#protocol/values/json.ts';
 import { pageBytes } from '../base/limits.ts';
 import type { StoredEvent } from '../log/codec.ts';
 import { LogIndex } from '../log/index-file.ts';
-import { readEvents, walkHeaders, type Damage, type LogPlace } from '../log/reader.ts';
+import { readEvents, walkHeaders, type Damage, type LogPlace, type ReadLimits } from '../log/reader.ts';
 
 /** A base with its place: `decoded` is the length of the log before it, in characters of JSON Lines. */
 export interface Base extends LogPlace {
@@ -52,6 +52,11 @@ export class History {
     this.#path = path;
     this.#index = index;
     this.#until = until;
+  }
+
+  get #limits(): ReadLimits {
+    const until = this.#until();
+    return until === undefined ? {} : { until };
   }
 
   /** For those who only look, at a log that they do not write. */
@@ -95,8 +100,7 @@ export class History {
     upTo = Infinity,
     damaged?: (damage: Damage) => void,
   ): AsyncGenerator<StoredEvent> {
-    const until = this.#until();
-    for await (const found of readEvents(this.#path, from, until === undefined ? {} : { until })) {
+    for await (const found of readEvents(this.#path, from, this.#limits)) {
       if (found.kind === 'damage') {
         damaged?.(found);
         continue;
@@ -121,9 +125,8 @@ export class History {
 
   /** By the headers alone. A character may be several bytes: there may be a little less behind it than is said. */
   async #charactersBehind(base: Base, enough: number): Promise<number> {
-    const until = this.#until();
     let characters = 0;
-    for await (const found of walkHeaders(this.#path, base, until === undefined ? {} : { until })) {
+    for await (const found of walkHeaders(this.#path, base, this.#limits)) {
       if (found.kind === 'frame') characters += found.decodedBytes;
       if (characters >= enough) break;
     }
@@ -146,8 +149,7 @@ export class History {
     const taker = new BaseTaker(from);
     let { conversation } = from;
     let place: LogPlace = { offset: from.offset, seq: from.seq };
-    const until = this.#until();
-    for await (const found of readEvents(this.#path, from, until === undefined ? {} : { until })) {
+    for await (const found of readEvents(this.#path, from, this.#limits)) {
       if (found.kind === 'damage') {
         damaged?.(found);
         continue;
