@@ -89,4 +89,14 @@ function giveUp(why) {
   return process.exit(1);
 }
 
-module.exports = { find, bring };
+/** How it is started everywhere: with nothing of its own on the network, and as root without the sandbox that root cannot have. */
+const quietArguments = [
+  ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
+  '--disable-quic',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--no-first-run',
+];
+
+module.exports = { find, bring, quietArguments };

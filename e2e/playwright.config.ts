@@ -3,7 +3,7 @@
  * E2E_CHROMIUM names the browser; `npm test` finds or brings one and sets it (empty: Playwright's own).
  */
 import { defineConfig, devices } from '@playwright/test';
-import { find } from './chromium.cjs';
+import { find, quietArguments } from './chromium.cjs';
 
 const named = process.env['E2E_CHROMIUM'];
 const executablePath = named === undefined ? find()?.executablePath : named === '' ? null : named;
@@ -28,12 +28,7 @@ export default defineConfig({
     launchOptions: {
       ...(executablePath ? { executablePath } : {}),
       args: [
-        ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
-        '--disable-quic',
-        '--disable-background-networking',
-        '--disable-component-update',
-        '--disable-sync',
-        '--no-first-run',
+        ...quietArguments,
         // A name that an attacker points at this machine (DNS rebinding), for the stories of the fence.
         '--host-resolver-rules=MAP rebound.example 127.0.0.1',
       ],

@@ -1,5 +1,6 @@
 /** The words behind `npm run bench --`, read: what they are for stands above main.ts. */
 import { parseArgs } from 'node:util';
+import { messageOf } from '../../daemon/base/errors.ts';
 import { checkedRows } from './check.ts';
 import type { PartName } from './rows.ts';
 
@@ -64,7 +65,7 @@ function parse(words: readonly string[]) {
       },
     }).values;
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error), { cause: error });
+    throw new UsageError(messageOf(error), { cause: error });
   }
 }
 

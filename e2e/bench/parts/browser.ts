@@ -1,6 +1,6 @@
 /** A headless Chromium for what is measured on a screen, with nothing of its own on the network. Where there is none, the row says so. */
 import { chromium, type Browser, type Page } from '@playwright/test';
-import { find } from '../../chromium.cjs';
+import { find, quietArguments } from '../../chromium.cjs';
 
 /** Null where no Chromium is found; `npm test` brings one. */
 export async function launchChromium(): Promise<Browser | null> {
@@ -8,14 +8,7 @@ export async function launchChromium(): Promise<Browser | null> {
   if (found === null) return null;
   return await chromium.launch({
     ...(found.executablePath === null ? {} : { executablePath: found.executablePath }),
-    args: [
-      ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
-      '--disable-quic',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-      '--no-first-run',
-    ],
+    args: [...quietArguments],
   });
 }
 

@@ -2,6 +2,7 @@
  * Tasks without a person (task.ts): what a step takes, what a whole run costs, and how both grow over 1,000 steps. The first run of each in a new
  * home is not counted, and a run that did not do all of its steps is none.
  */
+import { messageOf } from '../../../daemon/base/errors.ts';
 import type { Bench, BenchPlace, Contestant, Measured } from '../contestant.ts';
 import { median } from '../measure.ts';
 import { bytesBelow } from '../places.ts';
@@ -22,7 +23,7 @@ export async function headless(bench: Bench): Promise<Measured[]> {
   const places = new Map<Contestant, BenchPlace>();
   const done = new Map<Contestant, Task[]>();
   const failed = (contestant: Contestant, error: unknown, row = 'headless') =>
-    bench.skip(contestant.name, row, error instanceof Error ? error.message : String(error));
+    bench.skip(contestant.name, row, messageOf(error));
 
   for (const contestant of able) {
     try {
@@ -107,7 +108,7 @@ async function longRuns(bench: Bench, able: readonly Contestant[]): Promise<Meas
         const shares = [...(disk.get(name)?.shares ?? []), bytes / historyBytes(requests)];
         disk.set(name, { shares, bytes });
       } catch (error) {
-        bench.skip(name, 'headless.growth', error instanceof Error ? error.message : String(error));
+        bench.skip(name, 'headless.growth', messageOf(error));
       }
     }
   }

@@ -1,4 +1,5 @@
 /** The servers of all contestants that have one, each in a fresh place; one that fails is left out of the row, with its reason. */
+import { messageOf } from '../../../daemon/base/errors.ts';
 import type { Bench, BenchPlace, BenchServer, Contestant } from '../contestant.ts';
 
 export interface Stand {
@@ -34,7 +35,7 @@ export async function eachInTurn(
       await work(stand);
       left.push(stand);
     } catch (error) {
-      bench.skip(stand.name, row, error instanceof Error ? error.message : String(error));
+      bench.skip(stand.name, row, messageOf(error));
       await stand.server.close().catch(() => undefined);
     }
   }
