@@ -1,5 +1,13 @@
 /** Replies in the format of Anthropic Messages, for a provider on loopback that is played by script (wire-server.ts). */
-import { eventReply, listOf, pieces, startWireServer, type Reply, type WireServer } from './wire-server.ts';
+import {
+  eventReply,
+  listOf,
+  pieces,
+  startWireServer,
+  type Reply,
+  type Script,
+  type WireServer,
+} from './wire-server.ts';
 import type { MessagesBody } from '../llm/anthropic-messages-request.ts';
 
 export interface MessagesReply {
@@ -17,8 +25,8 @@ export interface MessagesReply {
   startUsage?: Record<string, unknown>;
 }
 
-export function startAnthropicServer(): Promise<WireServer<MessagesBody>> {
-  return startWireServer<MessagesBody>('');
+export function startAnthropicServer(script?: Script<MessagesBody>): Promise<WireServer<MessagesBody>> {
+  return startWireServer<MessagesBody>('', script);
 }
 
 /** A whole reply as the provider streams it. */
