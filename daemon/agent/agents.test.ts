@@ -196,6 +196,17 @@ describe('a start', () => {
     });
   });
 
+  test('RT4 one that is killed after it has looked at a log, and before it has closed what moves there, leaves that to the next', async () => {
+    const home = await temporaryHome();
+    await leftBehind(home);
+    const killed = await agentsIn(home);
+    await killed.catalog.refresh(sessionIdOf(2), null);
+    killed.catalog.close();
+    const { agents, rows } = await agentsIn(home);
+    await agents.start();
+    expect(rows().find(({ sessionId }) => sessionId === sessionIdOf(2))).toMatchObject({ state: 'interrupted' });
+  });
+
   test('RT1 with the catalogue deleted or garbage has the same rows, and does not open what rests', async () => {
     const home = await temporaryHome();
     const first = await agentsIn(home);

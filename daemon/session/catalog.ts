@@ -14,6 +14,7 @@ import { ownerOnlyFileMode, type HomePaths } from '../base/files.ts';
 import { History } from './history.ts';
 import type { Looked } from './log-folder.ts';
 import { placeInHome } from './place.ts';
+import { wasMoving } from './recovery.ts';
 import { summarise, type RowFacts } from './summary.ts';
 
 const schema = `
@@ -154,7 +155,10 @@ export class Catalog {
     return found;
   }
 
-  /** Makes a session's row from its log, without writing to the log. `owner`: who else writes it just now. */
+  /**
+   * Makes a session's row from its log, without writing to the log. `owner`: who else writes it just now. What was left moving is `open` until
+   * somebody has closed it: a kill between this look and that closing must not make the next start pass it over.
+   */
   async refresh(
     sessionId: SessionId,
     owner: string | null,
@@ -175,7 +179,8 @@ export class Catalog {
         owner,
       });
       // A log without an event is what a crash left of a session that never began, or one that begins just now.
-      this.put(summary, size, conversation.session?.deleted ?? problem === null);
+      const recovered = owner !== null || problem !== null || !wasMoving(conversation);
+      this.put(summary, recovered ? size : -1, conversation.session?.deleted ?? problem === null);
       return { summary, project: conversation.session?.project ?? null };
     } catch (error) {
       const summary = unreadable(sessionId, messageOf(error));

@@ -24,7 +24,7 @@ export async function recover(session: Session, orphansEnded: number): Promise<v
         message: `${processes} of an interrupted command still ran and were ended.`,
       });
     }
-    if (openWork(conversation) !== null && (!atRest(conversation) || replyWasCut(conversation))) {
+    if (wasMoving(conversation)) {
       // The events above do not change what is open.
       events.push(...closeOpenWork(conversation, 'crash'));
       events.push({
@@ -36,6 +36,11 @@ export async function recover(session: Session, orphansEnded: number): Promise<v
     }
     return { events, result: undefined };
   });
+}
+
+/** Whether a conversation, as it stands in a log that nobody writes, was left by a writer that was killed at work. */
+export function wasMoving(conversation: Conversation): boolean {
+  return openWork(conversation) !== null && (!atRest(conversation) || replyWasCut(conversation));
 }
 
 /** The reply and its calls are written together, but a write can be torn between two frames: then calls that were announced are missing, and none may run. */

@@ -14,7 +14,6 @@ import {
   codeOf,
   eventsIn,
   House,
-  lives,
   report,
   say,
   soundFold,
@@ -23,6 +22,7 @@ import {
   unfinished,
   type Run,
 } from './house.ts';
+import { lives } from '../support/lives.ts';
 
 const hasZstd = spawnSync('zstd', ['--version']).status === 0;
 const call = (command: string) => ({ tool: 'bash', arguments: { command } });

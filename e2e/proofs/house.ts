@@ -404,23 +404,6 @@ export function unfinished(reply: Reply): Reply {
   return { ...reply, acts: [...reply.acts.slice(0, -1), { act: 'hang' }] };
 }
 
-/** Whether a process runs; one that has ended and was not fetched by its parent does not. */
-export function lives(pid: number): boolean {
-  if (!(pid > 0)) throw new Error('no process id was written');
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    return !/^[ZX]/.test(stat.slice(stat.lastIndexOf(')') + 2));
-  } catch {
-    if (process.platform === 'linux') return false;
-  }
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** A figure that the proof measured, for whoever reads its output. */
 export function report(text: string): void {
   process.stdout.write(`${text}\n`);

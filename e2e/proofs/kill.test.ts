@@ -15,7 +15,6 @@ import {
   callsOf,
   fold,
   House,
-  lives,
   report,
   say,
   soundFold,
@@ -25,6 +24,7 @@ import {
   unfinished,
   type Follower,
 } from './house.ts';
+import { lives } from '../support/lives.ts';
 
 const times = 10;
 const words = Array.from({ length: 200 }, (_, place) => `leaf-${place} `);

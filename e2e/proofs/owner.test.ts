@@ -7,7 +7,8 @@ import { chatReply } from '../../daemon/testing/openai-server.ts';
 import { processStartTime } from '../../daemon/base/process-table.ts';
 import { newCommandId } from '../support/daemon.ts';
 import { gate } from '../support/gate.ts';
-import { callsOf, House, lives, report, say, soundFold, spoken, unfinished } from './house.ts';
+import { callsOf, House, report, say, soundFold, spoken, unfinished } from './house.ts';
+import { lives } from '../support/lives.ts';
 
 /** `alcove --port 0 --no-open` besides the house's own daemon. */
 const another = (house: House) => house.alcove(['--port', '0', '--no-open']);
