@@ -11,6 +11,7 @@ import type { InputPart } from '#protocol/values/content.ts';
 import type { InputId } from '#protocol/values/ids.ts';
 import type { Effort, Mode } from '#protocol/values/model.ts';
 import type { Clock } from '../base/clock.ts';
+import { assert } from '../base/errors.ts';
 import { maxInlineFieldBytes } from '../base/limits.ts';
 import type { ResolveModel } from '../llm/resolved-model.ts';
 import type { Session } from '../session/session.ts';
@@ -65,7 +66,10 @@ export class Agent {
     const { session } = options;
     const context = new Context((blob) => session.readBlob(blob));
     const filesSeen = new Map<string, string>();
-    const folder = session.conversation.session?.folder ?? '/';
+    const facts = session.conversation.session;
+    // Tools must never work in a folder that nobody named.
+    assert(facts !== null, 'an agent of a session that never began');
+    const { folder } = facts;
     this.#driver = new Driver({
       session,
       defaultModel: options.defaultModel,

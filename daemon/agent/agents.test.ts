@@ -119,6 +119,24 @@ describe('making a session', () => {
     expect(rows()[0]).toMatchObject({ sessionId: sessionIdOf(1), title: 'hello' });
   });
 
+  test.each([
+    ['an empty log', () => Buffer.alloc(0)],
+    ['the half of a first frame', (whole: Buffer) => whole.subarray(0, 100)],
+  ])('RT4 %s, left by a kill, can be neither opened nor written to, and its id can be used', async (_, leave) => {
+    const other = await temporaryHome();
+    const whole = (await sessionWith({ home: other, number: 1 })).place.log;
+    const home = await temporaryHome();
+    const { agents, ids, request, rows } = await agentsIn(home);
+    writeFileSync(placeInHome(home, sessionIdOf(1)).log, leave(readFileSync(whole)));
+    await agents.lookAround();
+    await expect(agents.agent(sessionIdOf(1))).rejects.toMatchObject({ code: 'not_found' });
+    await expect(agents.source(sessionIdOf(1))).rejects.toMatchObject({ code: 'not_found' });
+    expect(rows()).toEqual([]);
+    writeFileSync(placeInHome(home, sessionIdOf(1)).log, leave(readFileSync(whole)));
+    await agents.create(request(1, 'hello'), ids.mark());
+    expect((await agents.agent(sessionIdOf(1))).conversation.session?.folder).toBe('/nowhere');
+  });
+
   test('a first message too long for an event is taken all the same', async () => {
     const { agents, ids, request, model } = await agentsIn(await temporaryHome());
     const text = 'long '.repeat(100_000);

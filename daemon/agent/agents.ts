@@ -214,9 +214,9 @@ export class Agents {
   async #makeNew(sessionId: SessionId, command: CommandMark, make: () => Promise<Session>): Promise<number> {
     if (this.#closing) throw new RequestError('unavailable', 'Alcove is shutting down.');
     const { log } = placeInHome(this.#options.home, sessionId);
-    const found = await stat(log).catch(() => null);
-    // An empty log is what a crash left of a session that never began.
-    if (!this.#live.has(sessionId) && (found === null || found.size === 0)) {
+    // Two that ask at once must not both make it: nothing is waited for between this question and `#keep`.
+    const there = this.#live.has(sessionId) || (await hasBegun(log));
+    if (!there && !this.#live.has(sessionId)) {
       const making = rm(log, { force: true })
         .then(make)
         .then((session) => this.#make(sessionId, session));
@@ -329,6 +329,8 @@ export class Agents {
     const place = placeInHome(this.#options.home, sessionId);
     const session = await Session.open(place, this.#sessionOptions());
     try {
+      // What a crash left of a session that never began has no folder to work in.
+      if (session.conversation.session === null) throw notThere();
       await recover(session, await endOrphans(place.processes, sessionId));
     } catch (error) {
       await session.close();
@@ -437,7 +439,7 @@ export class Agents {
 
   async #mustExist(sessionId: SessionId): Promise<void> {
     const found = await stat(placeInHome(this.#options.home, sessionId).log).catch(() => null);
-    if (found === null) throw new RequestError('not_found', 'There is no such session on this machine.');
+    if (found === null) throw notThere();
   }
 
   async #watch(sessionId: SessionId): Promise<SessionReading> {
@@ -503,6 +505,24 @@ export class Agents {
     const summary = this.#summary(sessionId, conversation, conversation.active === null ? 'idle' : 'paused');
     this.#options.catalog.put(summary, found?.size ?? 0, conversation.session?.deleted ?? false);
     this.#options.changed(summary);
+  }
+}
+
+function notThere(): RequestError {
+  return new RequestError('not_found', 'There is no such session on this machine.');
+}
+
+/** False: there is no log, or only what a crash left of a session that never began: an empty file, or the half of its first frame. */
+async function hasBegun(log: string): Promise<boolean> {
+  const found = await stat(log).catch(() => null);
+  if (found === null || found.size === 0) return false;
+  const history = await History.open(log);
+  try {
+    let torn = false;
+    const { conversation } = await history.fold(await history.baseBefore(Infinity), (damage) => (torn ||= damage.torn));
+    return conversation.seq > 0 || !torn;
+  } finally {
+    await history.close();
   }
 }
 

@@ -107,11 +107,13 @@ export class World {
 
   async again(sent: Sent): Promise<number | null> {
     const answer = (await this.daemon.call(sent.method, sent.params as never)) as { seq?: number };
-    if (sent.seq !== null && answer.seq !== sent.seq)
-      throw new LawBroken(
-        `${sent.method} ${sent.params.commandId} was answered with ${sent.seq}, and again with ${answer.seq}`,
-      );
-    sent.seq = answer.seq ?? null;
+    const before = sent.seq;
+    sent.seq ??= answer.seq ?? null;
+    if (before === null || answer.seq === before) return sent.seq;
+    // What changed nothing left nothing by which it could be known again.
+    const { commandId, sessionId } = sent.params;
+    const known = (await this.events(sessionId)).events.some(({ command }) => command?.id === commandId);
+    if (known) throw new LawBroken(`L4: ${sent.method} ${commandId} was answered ${before}, and again ${answer.seq}`);
     return sent.seq;
   }
 
