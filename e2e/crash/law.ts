@@ -53,7 +53,7 @@ export function shownIsThere(
       require(same, 'L2', () => `${sessionId}: ${JSON.stringify(event)} was shown, ${JSON.stringify(there)} is there`);
       continue;
     }
-    const text = events.slice((from as number) - 1, event.seq).map((one) => (one as Fields)['text'] as string);
+    const text = events.slice(from - 1, event.seq).map((one) => (one as Fields)['text'] as string);
     require(text.join('') === (event as Fields)['text'], 'L2', () =>
       `${sessionId}: events ${String(from)} to ${event.seq}`);
   }

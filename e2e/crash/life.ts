@@ -5,7 +5,7 @@ import { act } from './person.ts';
 import type { World } from './world.ts';
 
 /** How long a life may be where what it was to be killed at does not come. */
-const longestMs = 1500;
+const longestMs = 2000;
 const persons = 3;
 /** Killed right behind one of these: where something has just begun, or has just been promised. */
 const turningPoints = [
@@ -91,7 +91,7 @@ export class Life {
       const events = 1 + chance.below(200);
       return (came) => came !== null && this.#events >= events;
     }
-    const answers = 1 + chance.below(20);
+    const answers = 1 + chance.below(12);
     return (came) => came === null && this.#answers >= answers;
   }
 }

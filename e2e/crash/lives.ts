@@ -16,6 +16,8 @@ import { LawBroken, type World } from './world.ts';
 const killsOfASession = 25;
 /** Until everything rests in the end. */
 const settleMs = 180_000;
+/** In the end a reply that says nothing for so long is one of those that never do. Longer than any command takes. */
+const hangMs = 3000;
 
 export interface Summary {
   kills: number;
@@ -63,6 +65,19 @@ export async function live(world: World, kills: number, told: (summary: Summary)
   }
   summary.acknowledged = world.ledger.filter((sent) => sent.seq !== null).length;
   return summary;
+}
+
+/** For people, as Markdown. */
+export function tableOf({ kills, moving, sessions, events, acknowledged, requests }: Summary): string {
+  const rows = [...moving].sort(([, one], [, other]) => other - one).map(([what, times]) => `| ${what} | ${times} |`);
+  return [
+    `${kills} kills: ${sessions} sessions, ${events} events, ${acknowledged} acknowledged commands, ${requests} requests. The law held.`,
+    '',
+    '| at a kill | times |',
+    '| --- | --: |',
+    ...rows,
+    '',
+  ].join('\n');
 }
 
 /** Between two lives: what stands in the logs of the dead. */
@@ -163,26 +178,28 @@ async function repeatSome(world: World): Promise<void> {
   }
 }
 
-/** Nothing fails any more; requests are answered, pauses ended, until all is done. */
+/** Nothing fails any more; requests are answered, pauses ended, replies that hang since before are stopped, until all is done. */
 async function settle(world: World): Promise<void> {
   world.models.calm = true;
   const until = Date.now() + settleMs;
+  const moved = new Map<SessionId, { seq: number; at: number }>();
   for (;;) {
     while (await answer(world).catch(() => false));
     const { sessions } = await world.daemon.call('session.list', { limit: 500 });
     const moving = sessions.filter((row) => row.driver !== 'idle' || row.requests.length > 0);
     if (moving.length === 0) return;
-    for (const { sessionId, driver } of moving)
-      if (driver === 'paused') await world.send('session.resume', { sessionId }).catch(() => undefined);
-    // A reply that hangs from before is the provider's own silence: a person stops it.
     if (Date.now() > until) {
       const words = moving.map((row) => `${row.sessionId} (${row.driver}, ${row.activity ?? ''})`).join(', ');
       throw new LawBroken(`L5: these do not come to rest: ${words}`);
     }
-    for (const { sessionId, driver } of moving)
-      if (driver === 'running' && world.chance.below(20) === 0)
-        await world.send('session.abort', { sessionId }).catch(() => undefined);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    for (const { sessionId, driver, seq } of moving) {
+      const before = moved.get(sessionId);
+      if (before?.seq !== seq) moved.set(sessionId, { seq, at: Date.now() });
+      const hangs = before?.seq === seq && Date.now() - before.at > hangMs;
+      if (driver === 'paused') await world.send('session.resume', { sessionId }).catch(() => undefined);
+      else if (hangs) await world.send('session.abort', { sessionId }).catch(() => undefined);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import { parseArgs } from 'node:util';
 import { Chance } from '../proofs/chance.ts';
-import { live, type Summary } from './lives.ts';
+import { live, tableOf } from './lives.ts';
 import { World } from './world.ts';
 
 const { values } = parseArgs({
@@ -22,11 +22,14 @@ process.stdout.write(`seed ${chance.seed}, ${kills} kills\n`);
 const startedAt = Date.now();
 const world = await World.open(chance);
 let broken: unknown = null;
+let printed = 0;
 try {
   const summary = await live(world, kills, (so) => {
-    if (so.kills % 50 < 2) process.stdout.write(`${so.kills} kills, ${seconds()} s\n`);
+    if (so.kills < printed + 50) return;
+    printed = so.kills;
+    process.stdout.write(`${so.kills} kills, ${seconds()} s\n`);
   });
-  process.stdout.write(`\n${table(summary)}`);
+  process.stdout.write(`\n${seconds()} s. ${tableOf(summary)}`);
 } catch (error) {
   broken = error;
   process.stdout.write(`\n${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
@@ -37,16 +40,4 @@ process.exitCode = broken === null ? 0 : 1;
 
 function seconds(): number {
   return Math.round((Date.now() - startedAt) / 1000);
-}
-
-function table({ kills: killed, moving, sessions, events, acknowledged, requests }: Summary): string {
-  const rows = [...moving].sort(([, one], [, other]) => other - one).map(([what, times]) => `| ${what} | ${times} |`);
-  return [
-    `${killed} kills in ${seconds()} s: ${sessions} sessions, ${events} events, ${acknowledged} acknowledged commands, ${requests} requests. The law held.`,
-    '',
-    '| at a kill | times |',
-    '| --- | --: |',
-    ...rows,
-    '',
-  ].join('\n');
 }

@@ -137,7 +137,7 @@ export class Models {
     const chance = this.#chance;
     const ran = `echo ${this.#token()} >> ran.txt`;
     const variants = [
-      `${ran}`,
+      ran,
       `${ran}; exit 3`,
       `${ran}; for i in 1 2 3 4 5 6 7 8; do echo tick $i; sleep 0.02; done`,
       `${ran}; seq 1 20000`,

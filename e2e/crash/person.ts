@@ -5,6 +5,8 @@ import { newCommandId } from '../support/daemon.ts';
 import { LawBroken, type World } from './world.ts';
 
 const mostSessions = 5;
+/** Between two acts: so that a session gets somewhere between being stopped and being steered. */
+const longestThoughtMs = 120;
 
 /** Acts until the daemon is gone. `acted` is told after each answer. */
 export async function act(world: World, signal: AbortSignal, acted: () => void): Promise<void> {
@@ -18,14 +20,14 @@ export async function act(world: World, signal: AbortSignal, acted: () => void):
       // A refusal is as good as an answer (a turn that ended meanwhile cannot be paused); a broken connection ends this life.
       if (error instanceof TypeError) return;
     }
-    for (let turns = chance.below(40); turns > 0; turns -= 1) await new Promise(setImmediate);
+    await new Promise((resolve) => setTimeout(resolve, chance.below(longestThoughtMs)));
   }
 }
 
 async function one(world: World): Promise<void> {
   const { chance, models } = world;
   const sessionId = world.sessions[chance.below(world.sessions.length)];
-  if (sessionId === undefined || (world.sessions.length < mostSessions && chance.below(20) === 0)) return open(world);
+  if (sessionId === undefined || (world.sessions.length < mostSessions && chance.below(6) === 0)) return open(world);
   const say = () => [{ type: 'text' as const, text: `${world.nextInput()} and so on.` }];
   const send = <Name extends CommandName>(method: Name, params: Omit<Params<Name>, 'commandId' | 'sessionId'>) =>
     world.send(method, { sessionId, ...params } as unknown as Omit<Params<Name>, 'commandId'>);
@@ -36,9 +38,9 @@ async function one(world: World): Promise<void> {
   const lot = chance.below(100);
   if (lot < 22) await send('session.submit', { target: 'next-turn', parts: say() });
   else if (lot < 42) await send('session.submit', { target: 'next-step', parts: say() });
-  else if (lot < 66) await answer(world);
-  else if (lot < 69) await send('session.pause', {});
-  else if (lot < 75) await send('session.resume', {});
+  else if (lot < 70) await answer(world);
+  else if (lot < 72) await send('session.pause', {});
+  else if (lot < 77) await send('session.resume', {});
   else if (lot < 79) await send('session.abort', {});
   else if (lot < 82) await send('session.configure', { model: models.names[chance.below(models.names.length)] ?? '' });
   else if (lot < 85) await send('session.configure', { mode: chance.below(2) === 0 ? 'ask' : 'auto' });
@@ -64,7 +66,7 @@ async function open(world: World): Promise<void> {
     sessionId,
     projectId,
     model: models.names[chance.below(models.names.length)] ?? '',
-    mode: chance.below(3) === 0 ? 'ask' : 'auto',
+    mode: chance.below(2) === 0 ? 'ask' : 'auto',
     ...(chance.below(2) === 0 ? { input: [{ type: 'text', text: `${world.nextInput()} to begin with.` }] } : {}),
   });
 }

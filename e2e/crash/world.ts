@@ -105,15 +105,15 @@ export class World {
     return this.again(sent);
   }
 
+  /** Sends it, for the first time or once more. What changed nothing left nothing by which it could be known again; all else is answered as before. */
   async again(sent: Sent): Promise<number | null> {
-    const answer = (await this.daemon.call(sent.method, sent.params as never)) as { seq?: number };
-    const before = sent.seq;
-    sent.seq ??= answer.seq ?? null;
-    if (before === null || answer.seq === before) return sent.seq;
-    // What changed nothing left nothing by which it could be known again.
     const { commandId, sessionId } = sent.params;
-    const known = (await this.events(sessionId)).events.some(({ command }) => command?.id === commandId);
-    if (known) throw new LawBroken(`L4: ${sent.method} ${commandId} was answered ${before}, and again ${answer.seq}`);
+    const known =
+      sent.seq !== null && (await this.events(sessionId)).events.some(({ command }) => command?.id === commandId);
+    const answer = (await this.daemon.call(sent.method, sent.params)) as { seq?: number };
+    if (known && answer.seq !== sent.seq)
+      throw new LawBroken(`L4: ${sent.method} ${commandId} was answered ${sent.seq}, and again ${answer.seq}`);
+    sent.seq ??= answer.seq ?? null;
     return sent.seq;
   }
 

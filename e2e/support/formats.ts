@@ -33,7 +33,7 @@ const withTexts = ({ calls = [] }: Said) =>
 export const formats: readonly Format[] = [
   {
     name: 'openai-chat',
-    start: (script) => startOpenAiServer(script as Script<ChatBody> | undefined) as Promise<WireServer<unknown>>,
+    start: (script) => startOpenAiServer(script),
     reply: ({ thought, text, calls, inputTokens = 100 }) =>
       chatReply({
         ...(thought !== undefined && { reasoning: thought }),
@@ -51,7 +51,7 @@ export const formats: readonly Format[] = [
   },
   {
     name: 'anthropic-messages',
-    start: (script) => startAnthropicServer(script as Script<MessagesBody> | undefined) as Promise<WireServer<unknown>>,
+    start: (script) => startAnthropicServer(script),
     reply: (said) =>
       messagesReply({
         ...(said.thought !== undefined && { thinking: said.thought, signature: 'signed by the vendor' }),
@@ -74,8 +74,7 @@ export const formats: readonly Format[] = [
   },
   {
     name: 'openai-responses',
-    start: (script) =>
-      startResponsesServer(script as Script<ResponsesBody> | undefined) as Promise<WireServer<unknown>>,
+    start: (script) => startResponsesServer(script),
     reply: (said) =>
       responsesReply({
         ...(said.thought !== undefined && { reasoning: said.thought, encrypted: 'sealed by the vendor' }),
