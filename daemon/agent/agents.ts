@@ -519,7 +519,7 @@ async function hasBegun(log: string): Promise<boolean> {
   const history = await History.open(log);
   try {
     let torn = false;
-    const { conversation } = await history.fold(await history.baseBefore(Infinity), (damage) => (torn ||= damage.torn));
+    const { conversation } = await history.foldTail((damage) => (torn ||= damage.torn));
     return conversation.seq > 0 || !torn;
   } finally {
     await history.close();

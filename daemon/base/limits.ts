@@ -16,6 +16,17 @@ export const coalesceMs = 8;
 export const maxDeltaBytes = 32 * 1024;
 /** Decoded bytes of log between two bases: also the size of a page of history. */
 export const pageBytes = 64 * 1024;
+/**
+ * Bytes of a log in small frames before it is repacked at the end of a turn, and their share of the file: so rare that all repacks together cost
+ * a few times what one of the whole log does. At its closing less is enough.
+ */
+export const repackBytes = 64 * 1024;
+export const repackShare = 0.25;
+export const repackBytesAtClose = 8 * 1024;
+/** A closing waits for no longer copy than this: a tenth of a second. */
+export const maxRepackBytesAtClose = 8 * 1024 * 1024;
+/** A frame whose events are shorter than this was written alone, and compresses badly. */
+export const smallFrameBytes = 16 * 1024;
 /** Output of a command that is durable as it comes; later output is sampled. */
 export const liveOutputBytes = 64 * 1024;
 /** After that, at most this much of it a second. */

@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { maxIndexEntryBytes } from '../base/limits.ts';
 import { lines, writeLog } from '../testing/small-log.ts';
 import { temporaryFolder } from '../testing/temporary-folder.ts';
-import { deleteIndex, indexPathOf, LogIndex, type IndexEntry } from './index-file.ts';
+import { indexPathOf, LogIndex, type IndexEntry } from './index-file.ts';
 import { cutTornTail } from './repair.ts';
 import { LogWriter } from './writer.ts';
 
@@ -146,6 +146,6 @@ test('where the log is gone or shorter, nothing is found and nobody fails', asyn
   const index = await openIndex(log);
   expect(await index.find()).toBeNull();
   await index.append({ seq: 2, offset: 10, base: null });
-  await deleteIndex(log);
+  rmSync(indexPathOf(log));
   expect(existsSync(indexPathOf(log))).toBe(false);
 });

@@ -4,7 +4,7 @@
  * begins with the next seq. Looking something up reads a few windows, not the file. Nothing here fails its caller: a broken index is a
  * missing one.
  */
-import { open, rm, type FileHandle } from 'node:fs/promises';
+import { open, type FileHandle } from 'node:fs/promises';
 import type { JsonValue } from '#protocol/values/json.ts';
 import { ownerOnlyFileMode } from '../base/files.ts';
 import { maxIndexEntryBytes, readWindowBytes } from '../base/limits.ts';
@@ -24,13 +24,8 @@ export function indexPathOf(logPath: string): string {
   return `${logPath}.index`;
 }
 
-/** Forgets everything; the next open starts from the log's beginning. For whoever replaces a log (repack). */
-export async function deleteIndex(logPath: string): Promise<void> {
-  await rm(indexPathOf(logPath), { force: true });
-}
-
 export class LogIndex {
-  readonly #logPath: string;
+  #logPath: string;
   readonly #writes = new SerialQueue();
   /** Null where the file cannot be opened: then there is no index. */
   #file: FileHandle | null;
@@ -90,6 +85,25 @@ export class LogIndex {
         await this.#giveUp();
       }
     });
+  }
+
+  /** Every entry that can be read, in order, from a byte on, with the byte behind it; null stands for one that cannot. What the log says of them is not asked. */
+  async *entriesFrom(start: number): AsyncGenerator<{ entry: IndexEntry | null; end: number }> {
+    for (let at = start; at < this.#length;) {
+      const { entry, end } = await this.#lineAt(at);
+      yield { entry, end };
+      at = end;
+    }
+  }
+
+  /** The log and this file were renamed. */
+  movedTo(logPath: string): void {
+    this.#logPath = logPath;
+  }
+
+  /** Resolves once what was to be remembered stands in the file. */
+  settled(): Promise<void> {
+    return this.#writes.idle();
   }
 
   close(): Promise<void> {

@@ -7,8 +7,10 @@ export type LogErrorCode =
   | 'wrong_form'
   /** Written by a newer version: not ours to cut, repair or append to. */
   | 'newer'
-  /** The file is not as long as it should be: somebody else wrote it, or its tail was not repaired. */
+  /** The file is not what it was: somebody else wrote it, it was repacked, or its tail was not repaired. Look for the place anew. */
   | 'changed'
+  /** A part cannot be read, and what was asked for needs the whole. */
+  | 'damaged'
   /** The events were not written and the log is as before: try again once there is space. */
   | 'write_failed'
   /** A failure left the log's end unknown: open the session again, which repairs it. */

@@ -135,8 +135,11 @@ export async function isFrameStart(bytes: LogBytes, form: LogForm, { offset, seq
   return line.kind === 'line' && line.seq === seq + 1;
 }
 
+/** A log that is being made beside the one whose place it takes. */
+export const asideSuffix = '.repack';
+
 export function formOf(path: string): LogForm {
-  if (path.endsWith('.jsonl.zst')) return 'framed';
+  if (path.endsWith('.jsonl.zst') || path.endsWith(`.jsonl.zst${asideSuffix}`)) return 'framed';
   if (path.endsWith('.jsonl')) return 'lines';
   throw new LogError('wrong_form', `${path}: the name of a log ends in .jsonl.zst or .jsonl`);
 }
@@ -176,10 +179,23 @@ export async function openLog(path: string, limits: ReadLimits = {}): Promise<{ 
 }
 
 function assertWithin(bytes: LogBytes, from: LogPlace): void {
-  if (from.offset <= bytes.length) return;
-  throw new LogError(
+  if (from.offset > bytes.length) throw changed(from, `it has ${bytes.length} bytes`);
+}
+
+/** A place between two frames is one of that file: in a log that was repacked since, another frame stands there, or none begins. */
+async function assertFrameAt(bytes: LogBytes, from: LogPlace): Promise<void> {
+  assertWithin(bytes, from);
+  if (from.offset === 0 || from.offset === bytes.length) return;
+  const head = readHeader(await bytes.at(from.offset, 1024));
+  if (!('problem' in head)) {
+    if (head.firstSeq !== from.seq + 1) throw changed(from, `event ${head.firstSeq} begins there`);
+  } else if (head.problem === 'garbled') throw changed(from, head.reason);
+}
+
+function changed({ offset, seq }: LogPlace, found: string): LogError {
+  return new LogError(
     'changed',
-    `The log has ${bytes.length} bytes and was to be read from byte ${from.offset}: it is another log now.`,
+    `The log was to be read from byte ${offset} on, behind event ${seq}, but ${found}: it is another file now.`,
   );
 }
 
@@ -195,7 +211,7 @@ type FrameAt =
   | { kind: 'problem'; problem: 'torn' | 'refused'; reason: string; next: number };
 
 async function* walkFramed<Found>(bytes: LogBytes, from: LogPlace, look: Look<Found>): AsyncGenerator<Found | Damage> {
-  assertWithin(bytes, from);
+  await assertFrameAt(bytes, from);
   let { offset, seq: lastSeq } = from;
   /** Behind damage nobody knows which seq comes. */
   let contiguous = true;

@@ -21,9 +21,9 @@ export interface LogTail {
 }
 
 export class LogWriter {
-  readonly #path: string;
+  #path: string;
   readonly #file: LogFile;
-  readonly #form: LogForm;
+  readonly form: LogForm;
   readonly #zstd: Zstd;
   #end: number;
   #lastSeq: number;
@@ -34,7 +34,7 @@ export class LogWriter {
   private constructor(path: string, file: LogFile, zstd: Zstd, tail: LogTail) {
     this.#path = path;
     this.#file = file;
-    this.#form = formOf(path);
+    this.form = formOf(path);
     this.#zstd = zstd;
     this.#end = tail.end;
     this.#lastSeq = tail.lastSeq;
@@ -75,6 +75,11 @@ export class LogWriter {
   /** The end of what was written: what a reader of the live log may read `until`. */
   get tail(): LogTail {
     return { end: this.#end, lastSeq: this.#lastSeq };
+  }
+
+  /** The file was renamed. */
+  movedTo(path: string): void {
+    this.#path = path;
   }
 
   /** Why the log can no longer be written, or null while it can. */
@@ -123,7 +128,7 @@ export class LogWriter {
   }
 
   #encode(lines: readonly string[], firstSeq: number): Buffer {
-    if (this.#form === 'lines') return Buffer.from(`${lines.join('\n')}\n`);
+    if (this.form === 'lines') return Buffer.from(`${lines.join('\n')}\n`);
     const frames: Buffer[] = [];
     for (const group of intoFrames(lines, firstSeq)) frames.push(encodeFrame(this.#zstd, group));
     return frames.length === 1 && frames[0] !== undefined ? frames[0] : Buffer.concat(frames);

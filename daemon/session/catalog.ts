@@ -168,7 +168,7 @@ export class Catalog {
     const history = await History.open(place.log);
     try {
       let problem = null as string | null;
-      const { conversation } = await history.fold(await history.baseBefore(Infinity), (damage) => {
+      const { conversation } = await history.foldTail((damage) => {
         problem ??= damage.torn ? null : `Its log is damaged at bytes ${damage.from} to ${damage.to}: ${damage.reason}`;
       });
       const driver =

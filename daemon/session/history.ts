@@ -13,6 +13,7 @@ import type { JsonValue } from '#protocol/values/json.ts';
 import { pageBytes } from '../base/limits.ts';
 import type { StoredEvent } from '../log/codec.ts';
 import { LogIndex } from '../log/index-file.ts';
+import { LogError } from '../log/log-error.ts';
 import { readEvents, walkHeaders, type Damage, type LogPlace, type ReadLimits } from '../log/reader.ts';
 
 /** A base with its place: `decoded` is the length of the log before it, in characters of JSON Lines. */
@@ -44,14 +45,19 @@ export class BaseTaker {
 
 export class History {
   readonly #path: string;
-  readonly #index: LogIndex;
+  #index: LogIndex;
+  /** Of the files that the log was before it was repacked: whoever reads in them just now reads on. */
+  readonly #earlier: LogIndex[] = [];
+  readonly #ours: boolean;
   /** The byte that may be read up to; undefined: the file's end. */
   readonly #until: () => number | undefined;
 
-  constructor(path: string, index: LogIndex, until: () => number | undefined = () => undefined) {
+  /** `until`: the end of what was written, for the writer itself. */
+  constructor(path: string, index: LogIndex, until: (() => number) | null = null) {
     this.#path = path;
     this.#index = index;
-    this.#until = until;
+    this.#ours = until !== null;
+    this.#until = until ?? (() => undefined);
   }
 
   get #limits(): ReadLimits {
@@ -62,6 +68,29 @@ export class History {
   /** For those who only look, at a log that they do not write. */
   static async open(path: string): Promise<History> {
     return new History(path, await LogIndex.openForReading(path));
+  }
+
+  /** The log was repacked by its writer, and its index with it. */
+  repacked(index: LogIndex): void {
+    this.#earlier.push(this.#index);
+    this.#index = index;
+  }
+
+  /** Resolves once every base that was to be remembered stands in the index. */
+  settled(): Promise<void> {
+    return this.#index.settled();
+  }
+
+  /** A log may be repacked between finding a place in it and opening it: then the place is looked for anew. */
+  async #onceMore<T>(work: () => Promise<T>): Promise<T> {
+    for (let left = 2; ; left -= 1) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!(error instanceof LogError) || error.code !== 'changed' || left === 0) throw error;
+        if (!this.#ours) this.repacked(await LogIndex.openForReading(this.#path));
+      }
+    }
   }
 
   /** The newest base at or before a seq. */
@@ -82,15 +111,17 @@ export class History {
   }
 
   /** Events after `after`, at least one where there is one, until about `maxCharacters` of JSON. */
-  async read(after: number, maxCharacters: number): Promise<SessionEvent[]> {
-    const events: SessionEvent[] = [];
-    let characters = 0;
-    for await (const { event, line } of this.stored(await this.baseBefore(after), after)) {
-      events.push(event);
-      characters += line.length;
-      if (characters >= maxCharacters) break;
-    }
-    return events;
+  read(after: number, maxCharacters: number): Promise<SessionEvent[]> {
+    return this.#onceMore(async () => {
+      const events: SessionEvent[] = [];
+      let characters = 0;
+      for await (const { event, line } of this.stored(await this.baseBefore(after), after)) {
+        events.push(event);
+        characters += line.length;
+        if (characters >= maxCharacters) break;
+      }
+      return events;
+    });
   }
 
   /** Every stored event after `after`, from a place on; damage is passed to `damaged` and reading goes on behind it. */
@@ -112,15 +143,17 @@ export class History {
   }
 
   /** A base with at least `tailCharacters` of log behind it, so that a screen opens on something: from its seq on the reader reads. */
-  async tail(tailCharacters: number): Promise<Conversation> {
-    let base = await this.baseBefore(Infinity);
-    let behind = await this.#charactersBehind(base, tailCharacters);
-    while (behind < tailCharacters && base.seq > 0) {
-      const earlier = await this.baseBefore(base.seq - 1);
-      behind += base.decoded - earlier.decoded;
-      base = earlier;
-    }
-    return base.conversation;
+  tail(tailCharacters: number): Promise<Conversation> {
+    return this.#onceMore(async () => {
+      let base = await this.baseBefore(Infinity);
+      let behind = await this.#charactersBehind(base, tailCharacters);
+      while (behind < tailCharacters && base.seq > 0) {
+        const earlier = await this.baseBefore(base.seq - 1);
+        behind += base.decoded - earlier.decoded;
+        base = earlier;
+      }
+      return base.conversation;
+    });
   }
 
   /** By the headers alone. A character may be several bytes: there may be a little less behind it than is said. */
@@ -134,14 +167,21 @@ export class History {
   }
 
   /** The page of whole steps that ends just before a seq which is a base's (`base.seq + 1`). */
-  async page(before: number): Promise<{ base: Conversation; events: SessionEvent[] }> {
-    const base = await this.baseBefore(before - 2);
-    const events: SessionEvent[] = [];
-    for await (const { event } of this.stored(base, base.seq, before - 1)) events.push(event);
-    return { base: base.conversation, events: condense(events) };
+  page(before: number): Promise<{ base: Conversation; events: SessionEvent[] }> {
+    return this.#onceMore(async () => {
+      const base = await this.baseBefore(before - 2);
+      const events: SessionEvent[] = [];
+      for await (const { event } of this.stored(base, base.seq, before - 1)) events.push(event);
+      return { base: base.conversation, events: condense(events) };
+    });
   }
 
-  /** Folds from a base to the end of what can be read. Bases that are due on the way are remembered. */
+  /** Folds from the newest base. */
+  foldTail(damaged?: (damage: Damage) => void): Promise<{ conversation: Conversation; place: LogPlace }> {
+    return this.#onceMore(async () => this.fold(await this.baseBefore(Infinity), damaged));
+  }
+
+  /** Folds from a base to the end of what can be read. Bases that are due on the way are remembered. Rejects with `changed` where the log is another by now. */
   async fold(
     from: Base,
     damaged?: (damage: Damage) => void,
@@ -208,8 +248,8 @@ export class History {
       : new RequestError('read_only', unreadable(last, damage));
   }
 
-  close(): Promise<void> {
-    return this.#index.close();
+  async close(): Promise<void> {
+    for (const index of [...this.#earlier, this.#index]) await index.close();
   }
 }
 

@@ -24,11 +24,13 @@ import { encodeEvent } from '../log/codec.ts';
 import { LogIndex } from '../log/index-file.ts';
 import { LogError } from '../log/log-error.ts';
 import type { OpenLogFile } from '../log/log-file.ts';
+import type { LogPlace } from '../log/reader.ts';
 import { examine, cutTornTail } from '../log/repair.ts';
 import { LogWriter } from '../log/writer.ts';
 import { Blobs } from './blobs.ts';
 import { BaseTaker, History, type Base } from './history.ts';
 import type { SessionPlace } from './place.ts';
+import { Repacking } from './repacking.ts';
 
 /** Who writes a log, in words for whoever finds it locked. */
 export interface Owner {
@@ -64,7 +66,8 @@ export class Session {
   readonly place: SessionPlace;
   readonly #options: SessionOptions;
   readonly #lock: Lock;
-  readonly #writer: LogWriter;
+  /** Another one after each repack. */
+  readonly #log: { writer: LogWriter };
   readonly #history: History;
   readonly #blobs: Blobs;
   #taker: BaseTaker;
@@ -78,7 +81,8 @@ export class Session {
   readonly #openedAt: number;
   #hydrating: Promise<void> | null = null;
   /** What changes the conversation without an event; done between two writes, so that no group that is being written misses it. */
-  #between: (() => void)[] = [];
+  #between: (() => void | Promise<void>)[] = [];
+  readonly #repacking: Repacking;
   #closed: Promise<void> | null = null;
   /** What repair did when the log was opened; null where the tail was whole. */
   readonly repaired: { keptAt: string; reason: string } | null;
@@ -88,7 +92,8 @@ export class Session {
     options: SessionOptions,
     parts: {
       lock: Lock;
-      writer: LogWriter;
+      log: { writer: LogWriter };
+      found: { base: LogPlace; end: number } | null;
       history: History;
       taker: BaseTaker;
       conversation: Conversation;
@@ -99,7 +104,21 @@ export class Session {
     this.place = place;
     this.#options = options;
     this.#lock = parts.lock;
-    this.#writer = parts.writer;
+    this.#log = parts.log;
+    this.#repacking = new Repacking(
+      {
+        path: place.log,
+        openFile: options.openFile,
+        writer: () => this.#log.writer,
+        betweenWrites: (change) => this.#betweenWrites(change),
+        replaced: (writer, index) => {
+          this.#log.writer = writer;
+          this.#history.repacked(index);
+        },
+        fault: (error) => options.fault?.(error),
+      },
+      parts.found,
+    );
     this.#history = parts.history;
     this.#blobs = new Blobs(place.blobs);
     this.#taker = parts.taker;
@@ -112,13 +131,14 @@ export class Session {
   static async create(place: SessionPlace, options: SessionOptions): Promise<Session> {
     const lock = await takeLock(place, options);
     try {
-      const writer = await LogWriter.create(place.log, options.openFile);
+      const log = { writer: await LogWriter.create(place.log, options.openFile) };
       const index = await LogIndex.openForWriting(place.log);
-      const history = new History(place.log, index, () => writer.tail.end);
+      const history = new History(place.log, index, () => log.writer.tail.end);
       const from: Base = { offset: 0, seq: 0, decoded: 0, conversation: emptyConversation };
       return new Session(place, options, {
         lock,
-        writer,
+        log,
+        found: null,
         history,
         taker: new BaseTaker(from),
         conversation: emptyConversation,
@@ -156,12 +176,14 @@ export class Session {
           `The log of this session is damaged (${range}: ${found.reason}). It can be read and exported, but not continued.`,
         );
       }
-      const writer = await LogWriter.open(place.log, { end: found.end, lastSeq: found.lastSeq }, options.openFile);
-      const history = new History(place.log, index, () => writer.tail.end);
+      const tail = { end: found.end, lastSeq: found.lastSeq };
+      const log = { writer: await LogWriter.open(place.log, tail, options.openFile) };
+      const history = new History(place.log, index, () => log.writer.tail.end);
       const folded = await history.fold(from);
       return new Session(place, options, {
         lock,
-        writer,
+        log,
+        found: { base: from, end: tail.end },
         history,
         taker: folded.taker,
         conversation: folded.conversation,
@@ -186,7 +208,7 @@ export class Session {
 
   /** Why the log can no longer be written, or null. */
   get closedBecause(): string | null {
-    return this.#writer.closedBecause;
+    return this.#log.writer.closedBecause;
   }
 
   /**
@@ -285,13 +307,21 @@ export class Session {
     this.#closed ??= (async () => {
       await this.#draining;
       for (const wake of this.#waiters) wake();
-      if (this.#writer.closedBecause === null)
-        await this.#writer.sync().catch((error: unknown) => this.#options.fault?.(error));
-      await this.#writer.close();
+      await this.#repacking.close();
+      if (this.#log.writer.closedBecause === null)
+        await this.#log.writer.sync().catch((error: unknown) => this.#options.fault?.(error));
+      await this.#log.writer.close();
       await this.#history.close();
       await releaseLock(this.#lock, this.place);
     })();
     return this.#closed;
+  }
+
+  #betweenWrites(change: () => Promise<void>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#between.push(() => this.#history.settled().then(change).then(resolve, reject));
+      this.#draining ??= this.#drain();
+    });
   }
 
   async #readEarlier(): Promise<void> {
@@ -309,7 +339,7 @@ export class Session {
     // Lets what is asked for in the same tick share the first frame.
     await Promise.resolve();
     while (this.#jobs.length > 0 || this.#between.length > 0) {
-      for (const change of this.#between.splice(0)) change();
+      for (const change of this.#between.splice(0)) await change();
       const jobs = this.#jobs;
       this.#jobs = [];
       await this.#writeGroup(jobs);
@@ -360,9 +390,13 @@ export class Session {
   }
 
   async #write(lines: readonly string[], events: readonly KnownEvent[]): Promise<number> {
-    const { end } = await this.#writer.append(lines, this.seq + 1);
+    const { offset, end } = await this.#log.writer.append(lines, this.seq + 1);
+    this.#repacking.written(
+      end - offset,
+      lines.reduce((sum, line) => sum + line.length, 0),
+    );
     const matters = (event: KnownEvent) => event.type === 'input.queued' || event.type === 'tool-call.started';
-    if (this.#options.durability === 'power' && events.some(matters)) await this.#writer.sync();
+    if (this.#options.durability === 'power' && events.some(matters)) await this.#log.writer.sync();
     return end;
   }
 
@@ -386,9 +420,10 @@ export class Session {
       // It is written all the same, and its callers are told so.
       this.#options.fault?.(error);
     }
-    if (events.some((event) => event.type === 'turn.ended' || event.type === 'session.created')) {
-      this.#writer.sync().catch((error: unknown) => this.#options.fault?.(error));
-    }
+    const turnEnded = events.some((event) => event.type === 'turn.ended');
+    if (turnEnded || events.some((event) => event.type === 'session.created'))
+      this.#log.writer.sync().catch((error: unknown) => this.#options.fault?.(error));
+    if (turnEnded) this.#repacking.turnEnded();
   }
 
   #forgetOldest(): void {

@@ -27,7 +27,7 @@ export class WatchedLog {
   static async open(path: string): Promise<WatchedLog> {
     const { size } = await stat(path);
     const history = await History.open(path);
-    const { place } = await history.fold(await history.baseBefore(Infinity));
+    const { place } = await history.foldTail();
     return new WatchedLog(path, history, place, size);
   }
 
@@ -88,7 +88,7 @@ export class WatchedLog {
     try {
       this.#place = await this.#history.end(this.#place);
     } catch {
-      // Its writer has cut it back meanwhile (a write that failed), or it cannot be read just now: it is looked at from its start, the next time.
+      // Its writer has cut it back meanwhile (a write that failed) or repacked it, or it cannot be read just now: it is looked at from its start, the next time.
       this.#place = logStart;
       this.#bytes = -1;
       return;

@@ -5,6 +5,8 @@ export class FaultyDisk {
   /** Writes fail with this code, after `takes` bytes of each. */
   full: 'ENOSPC' | 'EIO' | null = null;
   takes = 0;
+  /** The file of this path is written all the same. */
+  sparing = '';
   /** So many writes fail; then there is space again. */
   times = Infinity;
   cutFails = false;
@@ -20,7 +22,7 @@ export class FaultyDisk {
     const faulty: Partial<LogFile> = {
       write: async (bytes, position) => {
         await this.gate;
-        if (this.full !== null && this.times > 0) {
+        if (this.full !== null && this.times > 0 && path !== this.sparing) {
           this.times -= 1;
           if (this.takes > 0 && bytes.length > this.takes) return file.write(bytes.subarray(0, this.takes), position);
           throw systemError(this.full);
