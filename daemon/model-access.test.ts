@@ -3,7 +3,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from './base/clock.ts';
-import { aRequest, gather } from './llm/contract.ts';
+import { aRequest, gather } from './llm/formats/contract.ts';
 import { openModelAccess, type ModelAccess } from './model-access.ts';
 import { chatReply, startOpenAiServer } from './testing/openai-server.ts';
 import { startJsonServer, type JsonAnswer, type JsonServer } from './testing/json-server.ts';

@@ -4,7 +4,7 @@ import { isKnown } from '#protocol/event.ts';
 import { fold } from '#protocol/testing/log-builder.ts';
 import type { ApprovalId } from '#protocol/values/ids.ts';
 import type { Item, ModelRequest } from '../llm/item.ts';
-import { scriptedModel, type Action } from '../llm/scripted.ts';
+import { scriptedModel, type Action } from '../llm/scripted/scripted.ts';
 import { History } from '../session/history.ts';
 import {
   agentFor,

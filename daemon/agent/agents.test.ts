@@ -15,7 +15,7 @@ import type { SessionSummary } from '#protocol/commands/session-values.ts';
 import type { HomePaths } from '../base/files.ts';
 import { indexPathOf } from '../log/index-file.ts';
 import { walkHeaders } from '../log/reader.ts';
-import { scriptedModel, type Script } from '../llm/scripted.ts';
+import { scriptedModel, type Script } from '../llm/scripted/scripted.ts';
 import { Catalog } from '../session/catalog.ts';
 import { LogFolder } from '../session/log-folder.ts';
 import { placeInHome } from '../session/place.ts';

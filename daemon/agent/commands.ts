@@ -6,7 +6,7 @@ import type { CommandId, ProjectId, SessionId } from '#protocol/values/ids.ts';
 import type { Effort } from '#protocol/values/model.ts';
 import type { Project } from '#protocol/values/project.ts';
 import { digestOf } from '../base/digest.ts';
-import { effortWords } from '../llm/efforts.ts';
+import { effortWords } from '../llm/catalogue/efforts.ts';
 import type { Catalog } from '../session/catalog.ts';
 import type { Agent } from './agent.ts';
 import type { Agents } from './agents.ts';

@@ -12,7 +12,7 @@ import type { Failure } from '#protocol/values/outcome.ts';
 import type { Usage } from '#protocol/values/usage.ts';
 import { messageOf, systemCode } from '../base/errors.ts';
 import { maxStepsPerTurn } from '../base/limits.ts';
-import { nearestEffort } from '../llm/efforts.ts';
+import { nearestEffort } from '../llm/catalogue/efforts.ts';
 import type { ModelRequest } from '../llm/item.ts';
 import type { ResolveModel } from '../llm/resolved-model.ts';
 import { closeOpenWork } from '../session/closing.ts';

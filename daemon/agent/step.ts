@@ -14,7 +14,7 @@ import type { Usage } from '#protocol/values/usage.ts';
 import type { BlobRef } from '#protocol/values/blob.ts';
 import { messageOf } from '../base/errors.ts';
 import { firstRetryMs, longestRetryMs, maxAttempts, maxInlineFieldBytes } from '../base/limits.ts';
-import { costOf } from '../llm/cost.ts';
+import { costOf } from '../llm/catalogue/cost.ts';
 import type { ModelCall, ModelRequest, StreamEnd } from '../llm/item.ts';
 import type { ModelClient } from '../llm/model-stream.ts';
 import type { Tool } from '../tools/tool.ts';

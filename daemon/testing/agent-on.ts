@@ -10,7 +10,7 @@ import { SessionProcesses } from '../agent/process-ledger.ts';
 import type { DriverState } from '../agent/driver-state.ts';
 import type { ModelClient } from '../llm/model-stream.ts';
 import type { ResolvedModel } from '../llm/resolved-model.ts';
-import { scriptedModel, type Action, type Script, type ScriptedModel } from '../llm/scripted.ts';
+import { scriptedModel, type Action, type Script, type ScriptedModel } from '../llm/scripted/scripted.ts';
 import { recover } from '../session/recovery.ts';
 import { Session } from '../session/session.ts';
 import type { Assessment, Tool, ToolEnvironment, ToolResult } from '../tools/tool.ts';

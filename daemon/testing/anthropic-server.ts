@@ -8,7 +8,7 @@ import {
   type Script,
   type WireServer,
 } from './wire-server.ts';
-import type { MessagesBody } from '../llm/anthropic-messages-request.ts';
+import type { MessagesBody } from '../llm/formats/anthropic-messages-request.ts';
 
 export interface MessagesReply {
   thinking?: string | string[];

@@ -12,10 +12,10 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Http } from '../base/http.ts';
-import { aRequest, callsOf } from '../llm/contract.ts';
+import { aRequest, callsOf } from '../llm/formats/contract.ts';
 import type { StreamEnd, StreamEvent } from '../llm/item.ts';
 import type { Usage } from '#protocol/values/usage.ts';
-import { wireClient, type WireFormat, type WireOptions } from '../llm/wire-client.ts';
+import { wireClient, type WireFormat, type WireOptions } from '../llm/formats/wire-client.ts';
 import { bytesReply, startWireServer } from './wire-server.ts';
 
 interface RecordedReply {

@@ -1,5 +1,5 @@
 /** Replies in the format of OpenAI Responses, for a provider on loopback that is played by script (wire-server.ts). */
-import type { ResponsesBody } from '../llm/openai-responses-request.ts';
+import type { ResponsesBody } from '../llm/formats/openai-responses-request.ts';
 import { eventReply, listOf, startWireServer, type Reply, type Script, type WireServer } from './wire-server.ts';
 
 export interface ResponsesReply {

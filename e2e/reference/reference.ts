@@ -7,7 +7,7 @@ import * as zod from 'zod/mini';
 import { commandLine } from '../../daemon/cli/command-line.ts';
 import { settingsDocument } from '../../daemon/workspace/settings/settings.ts';
 import { variables } from '../../daemon/cli/variables.ts';
-import { vendors } from '../../daemon/llm/vendors.ts';
+import { vendors } from '../../daemon/llm/catalogue/vendors.ts';
 import { commands, handshake } from '#protocol/command.ts';
 import { openRequest, sessionSummary } from '#protocol/commands/session-values.ts';
 import { folderEntry } from '#protocol/commands/folder.ts';

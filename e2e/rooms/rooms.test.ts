@@ -39,7 +39,7 @@ describe('the check of the rooms', () => {
     ['web/lib/view/rows.ts', "import { readFileSync } from 'node:fs';", /no Node/],
     ['protocol/event.ts', "import type { Clock } from '../daemon/base/clock.ts';", /may import nothing of ours/],
     ['daemon/base/clock.ts', "export type { Frame } from '../log/frame.ts';", /daemon\/base may import/],
-    ['daemon/llm/providers.ts', "const s = await import('../session/session.ts');", /not daemon\/session/],
+    ['daemon/llm/providers/providers.ts', "const s = await import('../../session/session.ts');", /not daemon\/session/],
     ['daemon/workspace/git/git.ts', "import { list } from '../projects/projects.ts';", /are siblings/],
     ['daemon/agent/driver.ts', "import { serve } from '../server/http.ts';", /not daemon\/server/],
     [

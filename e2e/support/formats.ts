@@ -1,6 +1,6 @@
 /** The wire formats as a script speaks them: one reply in no format's words becomes that of each, and a request is read for what every vendor demands of it. */
-import type { MessagesBody } from '../../daemon/llm/anthropic-messages-request.ts';
-import type { ResponsesBody } from '../../daemon/llm/openai-responses-request.ts';
+import type { MessagesBody } from '../../daemon/llm/formats/anthropic-messages-request.ts';
+import type { ResponsesBody } from '../../daemon/llm/formats/openai-responses-request.ts';
 import { messagesReply, startAnthropicServer } from '../../daemon/testing/anthropic-server.ts';
 import { chatReply, startOpenAiServer, type ChatBody } from '../../daemon/testing/openai-server.ts';
 import { responsesReply, startResponsesServer } from '../../daemon/testing/responses-server.ts';

@@ -9,12 +9,12 @@ import type { ModelChoice } from '#protocol/commands/model.ts';
 import { modelName, type Effort } from '#protocol/values/model.ts';
 import { nearest } from '#protocol/values/nearest.ts';
 import type { Failure } from '#protocol/values/outcome.ts';
-import { noCatalogue, type CatalogueView } from '../../llm/catalogue.ts';
-import type { ListedModel } from '../../llm/listed-models.ts';
-import { factsOf, offered, type OfferedModel } from '../../llm/model-facts.ts';
-import { originOf, type FoundServer, type ProviderRow } from '../../llm/provider-rows.ts';
-import { offlineName, offlineProvider, type ProviderSettings } from '../../llm/provider-settings.ts';
-import type { Environment, Providers } from '../../llm/providers.ts';
+import { noCatalogue, type CatalogueView } from '../../llm/catalogue/catalogue.ts';
+import type { ListedModel } from '../../llm/catalogue/listed-models.ts';
+import { factsOf, offered, type OfferedModel } from '../../llm/catalogue/model-facts.ts';
+import { originOf, type FoundServer, type ProviderRow } from '../../llm/providers/provider-rows.ts';
+import { offlineName, offlineProvider, type ProviderSettings } from '../../llm/providers/provider-settings.ts';
+import type { Environment, Providers } from '../../llm/providers/providers.ts';
 import type { ResolvedModel } from '../../llm/resolved-model.ts';
 import { whichModel } from './which-model.ts';
 

@@ -6,11 +6,11 @@ import type { Result } from '#protocol/command.ts';
 import { RequestError } from '#protocol/errors.ts';
 import type { Provider } from '#protocol/commands/provider.ts';
 import { nearest } from '#protocol/values/nearest.ts';
-import type { Credentials } from '../../llm/credentials.ts';
-import { tryKey } from '../../llm/key-trial.ts';
-import type { ListedModels } from '../../llm/listed-models.ts';
-import { originOf, type FoundServer, type ProviderRow } from '../../llm/provider-rows.ts';
-import type { Providers } from '../../llm/providers.ts';
+import type { Credentials } from '../../llm/providers/credentials.ts';
+import { tryKey } from '../../llm/providers/key-trial.ts';
+import type { ListedModels } from '../../llm/catalogue/listed-models.ts';
+import { originOf, type FoundServer, type ProviderRow } from '../../llm/providers/provider-rows.ts';
+import type { Providers } from '../../llm/providers/providers.ts';
 
 export interface ConnectionsNeeds {
   providers: Providers;

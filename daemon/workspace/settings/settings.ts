@@ -12,7 +12,7 @@ import { modelName } from '#protocol/values/model.ts';
 import { messageOf, systemCode } from '../../base/errors.ts';
 import { writeFileAtomically } from '../../base/files.ts';
 import { SerialQueue } from '../../base/serial.ts';
-import { parseProviders, providerSettings, type ProviderSettings } from '../../llm/provider-settings.ts';
+import { parseProviders, providerSettings, type ProviderSettings } from '../../llm/providers/provider-settings.ts';
 
 /** The file as a person may write it. Its descriptions are what the reference says. */
 export const settingsDocument = z.looseObject({

@@ -1,11 +1,11 @@
 /** The provider of the bench, read by the program's own adapters: what it says in each format must be what a real one would have said. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../../daemon/base/clock.ts';
-import { anthropicMessages } from '../../../daemon/llm/anthropic-messages.ts';
+import { anthropicMessages } from '../../../daemon/llm/formats/anthropic-messages.ts';
 import type { Item, ModelRequest, StreamEvent } from '../../../daemon/llm/item.ts';
 import type { ModelClient } from '../../../daemon/llm/model-stream.ts';
-import { openAiChat } from '../../../daemon/llm/openai-chat.ts';
-import { openAiResponses } from '../../../daemon/llm/openai-responses.ts';
+import { openAiChat } from '../../../daemon/llm/formats/openai-chat.ts';
+import { openAiResponses } from '../../../daemon/llm/formats/openai-responses.ts';
 import { now } from '../measure.ts';
 import { startProvider, type BenchProvider } from './provider.ts';
 import { readScript, standingOf } from './script.ts';
