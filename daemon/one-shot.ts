@@ -40,6 +40,8 @@ export interface OneShotOptions {
   mode: Mode | null;
   /** What a call is denied with that would need an approval; null where somebody can answer. */
   unattended: ((caution: boolean) => string) | null;
+  /** What a question, or a plan, is answered with where nobody can; null where somebody can. */
+  noAnswer: ((plan: boolean) => string) | null;
   readonly fault: (error: unknown) => void;
 }
 
@@ -89,6 +91,7 @@ export async function openOneShot(options: OneShotOptions): Promise<OneShot> {
         rules: () => [],
         makeRule: () => Promise.resolve(),
         unattended: options.unattended,
+        noAnswer: options.noAnswer,
         changed: () => undefined,
         fault: options.fault,
       }),

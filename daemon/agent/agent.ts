@@ -35,6 +35,7 @@ import { Driver } from './driver.ts';
 import type { DriverState } from './driver-state.ts';
 import { withoutLongText } from './long-text.ts';
 import { promptParts, promptText } from './prompt.ts';
+import { decideReply, type Reply } from './questions.ts';
 
 export interface AgentOptions {
   session: Session;
@@ -52,6 +53,8 @@ export interface AgentOptions {
   readonly makeRule: (allowed: Allowed) => Promise<void>;
   /** See CallPorts. */
   unattended: ((caution: boolean) => string) | null;
+  /** See CallPorts. */
+  noAnswer: ((plan: boolean) => string) | null;
   readonly changed: (state: DriverState) => void;
   readonly fault: (error: unknown) => void;
 }
@@ -97,6 +100,7 @@ export class Agent {
         tools: options.tools,
         rules: options.rules,
         unattended: options.unattended,
+        noAnswer: options.noAnswer,
         environment: {
           folder,
           forbidden: options.forbidden,
@@ -201,9 +205,20 @@ export class Agent {
     if (asked !== undefined && answer.decision === 'allow' && answer.scope === 'always') {
       await this.#options.makeRule({ tool: asked.tool, pattern: asked.rulePattern });
     }
-    // After a restart nobody waits in a loop for this answer: the driver goes on from the fold.
-    if (this.#driver.state === 'paused' && this.conversation.active?.paused !== true) this.#driver.wake();
+    this.#answered();
     return seq;
+  }
+
+  /** Ends the call that asked, too. `stale`: somebody was quicker. */
+  async reply(reply: Reply, command: CommandMark): Promise<number> {
+    const seq = await this.#command(command, (conversation) => decideReply(conversation, reply, command));
+    this.#answered();
+    return seq;
+  }
+
+  /** After a restart nobody waits in a loop for an answer: the driver goes on from the fold. */
+  #answered(): void {
+    if (this.#driver.state === 'paused' && this.conversation.active?.paused !== true) this.#driver.wake();
   }
 
   configure(

@@ -357,6 +357,7 @@ export class Agents {
       rules: () => options.rules(projectId()),
       makeRule: (allowed) => options.makeRule(projectId(), allowed),
       unattended: null,
+      noAnswer: null,
       changed: () => this.#tell(sessionId, live.current),
       fault: options.fault,
     });

@@ -19,7 +19,7 @@ export type Verdict =
 export type Allowed = Pick<Grant, 'tool' | 'pattern'>;
 
 export function judge(
-  assessment: Assessment,
+  assessment: Exclude<Assessment, { effect: 'question' }>,
   tool: string,
   mode: Mode,
   allowed: readonly Allowed[],

@@ -8,6 +8,7 @@
 import type { Conversation } from '#protocol/conversation/conversation.ts';
 import type { ToolCall } from '#protocol/conversation/tool-call.ts';
 import type { Draft } from '#protocol/event.ts';
+import type { Todo } from '#protocol/events/work.ts';
 import type { ResultPart } from '#protocol/values/content.ts';
 import type { CallDetails } from '#protocol/values/display.ts';
 import type { ApprovalId, CallId, StepId } from '#protocol/values/ids.ts';
@@ -15,10 +16,11 @@ import type { BlobRef } from '#protocol/values/blob.ts';
 import type { CallOutcome } from '#protocol/values/outcome.ts';
 import { messageOf } from '../base/errors.ts';
 import { abortGraceMs } from '../base/limits.ts';
-import type { Assessment, PreparedCall, Tool, ToolEnvironment, ToolResult } from '../tools/tool.ts';
+import type { Assessment, PreparedCall, Question, Tool, ToolEnvironment, ToolResult } from '../tools/tool.ts';
 import { judge, type Allowed, type Verdict } from './approvals.ts';
 import { withoutLongText } from './long-text.ts';
 import { OutputWriter } from './output-writer.ts';
+import { decideAsk } from './questions.ts';
 
 export interface CallPorts {
   conversation(): Conversation;
@@ -30,6 +32,8 @@ export interface CallPorts {
   environment: Omit<ToolEnvironment, 'output'>;
   /** What the project's rules allow just now. */
   rules(): readonly Allowed[];
+  /** Where nobody answers questions: what such a call ends with. Null where a person can. */
+  noAnswer: ((plan: boolean) => string) | null;
   /** Where nobody can answer: what such a call is denied with (`caution`: no mode would let it run). Null where a person can. */
   unattended: ((caution: boolean) => string) | null;
 }
@@ -60,7 +64,7 @@ interface Bound {
   call: ToolCall;
   prepared: PreparedCall;
   assessment: Assessment | null;
-  verdict: Verdict;
+  verdict: Verdict | { verdict: 'question'; question: Question };
 }
 
 function openCalls(ports: CallPorts, stepId: StepId): ToolCall[] {
@@ -80,7 +84,10 @@ async function bind(ports: CallPorts, call: ToolCall): Promise<Bound | null> {
     call,
     prepared,
     assessment,
-    verdict: judge(assessment, call.tool, conversation.settings.mode, allowed, place),
+    verdict:
+      assessment.effect === 'question'
+        ? { verdict: 'question', question: assessment.question }
+        : judge(assessment, call.tool, conversation.settings.mode, allowed, place),
   };
 }
 
@@ -102,6 +109,10 @@ async function prepare(ports: CallPorts, call: ToolCall): Promise<PreparedCall |
     args = bytes === null ? null : (JSON.parse(new TextDecoder().decode(bytes)) as Record<string, unknown>);
   }
   if (args === null) return { problem: 'The arguments of this call are no longer stored. Call it again.' };
+  const { mode } = ports.conversation().settings;
+  // A question that is open is answered, whatever the mode became meanwhile.
+  if (tool.modes?.includes(mode) === false && !isAsked(ports, call.callId))
+    return { problem: `The mode is ${mode} now, which has no ${tool.name}. Go on without it.` };
   return tool.prepare(args);
 }
 
@@ -115,6 +126,7 @@ async function one(ports: CallPorts, call: ToolCall, bound: Bound | null, signal
   const { verdict } = bound;
   if (verdict.verdict === 'refuse')
     return end(ports, call.callId, { outcome: 'denied', content: [{ type: 'text', text: verdict.reason }] });
+  if (verdict.verdict === 'question') return question(ports, call.callId, verdict.question, signal);
   if (call.approval?.decision === 'deny') return end(ports, call.callId, deniedBy(call));
   if (verdict.verdict === 'run' || isCovered(call, verdict)) {
     // A call that waited is started even where the mode was changed meanwhile to one that runs everything: only its answer counts.
@@ -127,6 +139,20 @@ async function one(ports: CallPorts, call: ToolCall, bound: Bound | null, signal
   }
   if (call.state === 'requested') await ask(ports, call.callId, verdict);
   return waitForAnswer(ports, call.callId, signal);
+}
+
+/** The answer ends the call: see questions.ts. */
+async function question(ports: CallPorts, callId: CallId, asked: Question, signal: AbortSignal): Promise<void> {
+  if (ports.noAnswer !== null) {
+    const text = ports.noAnswer(asked.plan !== null);
+    return end(ports, callId, { outcome: 'completed', content: [{ type: 'text', text }] });
+  }
+  await ports.transact((conversation) => ({ events: decideAsk(conversation, callId, asked), result: undefined }));
+  while (isAsked(ports, callId)) await ports.changed(ports.conversation().seq, signal);
+}
+
+function isAsked(ports: CallPorts, callId: CallId): boolean {
+  return ports.conversation().questions.some((one) => one.callId === callId);
 }
 
 /**
@@ -226,12 +252,13 @@ interface CallEnd {
   outcome: CallOutcome;
   content: ResultPart[];
   details?: CallDetails;
+  todos?: readonly Todo[];
 }
 
 /** Writes the call's end, with the last of its output in the same frame; a request for it that is still open is withdrawn, since no answer could reach it. */
 async function end(ports: CallPorts, callId: CallId, result: CallEnd, before: Draft[] = []): Promise<void> {
   const content = await withoutLongText(result.content, (bytes) => ports.environment.storeBlob(bytes));
-  const { details } = result;
+  const { details, todos } = result;
   await ports.transact((conversation) => ({
     events: [
       ...before,
@@ -242,6 +269,14 @@ async function end(ports: CallPorts, callId: CallId, result: CallEnd, before: Dr
           approvalId,
           reason: 'The call ended without it, as things stand now.',
         })),
+      ...conversation.questions
+        .filter((one) => one.callId === callId)
+        .map(({ questionId }) => ({
+          type: 'question.withdrawn' as const,
+          questionId,
+          reason: 'The call ended without it, as things stand now.',
+        })),
+      ...(todos === undefined ? [] : [{ type: 'todo.replaced' as const, todos: [...todos] }]),
       {
         type: 'tool-call.ended',
         callId,

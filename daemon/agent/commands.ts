@@ -1,4 +1,4 @@
-/** Handlers of the session.* and approval.* commands: from the parameters of a message to the face of the runtime. */
+/** Handlers of the session.*, approval.* and question.* commands: from the parameters of a message to the face of the runtime. */
 import type { CommandName, Params, Result } from '#protocol/command.ts';
 import { RequestError } from '#protocol/errors.ts';
 import type { CommandMark } from '#protocol/event.ts';
@@ -13,7 +13,8 @@ import type { Agents } from './agents.ts';
 
 type Handled =
   | Exclude<Extract<CommandName, `session.${string}`>, 'session.subscribe' | 'session.unsubscribe' | 'session.page'>
-  | 'approval.answer';
+  | 'approval.answer'
+  | 'question.answer';
 export type SessionHandlers = {
   readonly [Name in Handled]: (params: Params<Name>, caller: { readonly name: string }) => Promise<Result<Name>>;
 };
@@ -103,6 +104,10 @@ export function sessionHandlers({
         return agent.configure(params, mark);
       }),
     'session.rename': (params) => on(params, (agent, mark) => agent.rename(params.title.trim(), mark)),
+    'question.answer': (params, caller) => {
+      const { questionId, option, text } = params;
+      return on(params, (agent, mark) => agent.reply({ questionId, option, text, by: caller.name }, mark));
+    },
     'approval.answer': (params, caller) => {
       if (params.decision === 'deny' && params.scope !== 'once') {
         throw new RequestError('invalid_params', 'A denial is for this call alone; use scope "once".');

@@ -137,3 +137,11 @@ export const maxPictureFileBytes = 32 * 1024 * 1024;
 /** Pictures of one request, and their bytes: above 20 Anthropic's limits are stricter, and a request has 32 MB at most, as base64. */
 export const maxRequestPictures = 20;
 export const maxRequestPictureBytes = 15 * 1024 * 1024;
+/** An agent's task list: more entries, or longer ones, are no list that a person reads at a glance. */
+export const maxTodos = 50;
+export const maxTodoBytes = 500;
+/** A question, its options' labels and descriptions each: it stands in a row of a list. */
+export const maxQuestionBytes = 4 * 1024;
+export const maxQuestionOptions = 8;
+/** A plan that a person is to read before they accept it. */
+export const maxPlanBytes = 64 * 1024;

@@ -3,19 +3,16 @@
  * should see besides goes to standard error. On a terminal approvals are asked there; elsewhere such a call is denied, and the run goes on.
  */
 import { stat } from 'node:fs/promises';
-import { createInterface } from 'node:readline/promises';
 import { text as textOf } from 'node:stream/consumers';
-import type { Conversation, OpenApproval } from '#protocol/conversation/conversation.ts';
+import type { Conversation } from '#protocol/conversation/conversation.ts';
 import type { CommandMark, SessionEvent } from '#protocol/event.ts';
-import type { BlobRef } from '#protocol/values/blob.ts';
-import { changesIn, type FileChange } from '#protocol/values/display.ts';
 import type { TurnOutcome } from '#protocol/values/outcome.ts';
 import { effort as effortSchema, modelName, type Effort, type Mode } from '#protocol/values/model.ts';
 import { misfit } from '#protocol/schema.ts';
-import type { Agent } from '../agent/agent.ts';
 import { digestOf } from '../base/digest.ts';
 import { messageOf } from '../base/errors.ts';
 import { openOneShot, type OneShot } from '../one-shot.ts';
+import { Asker } from './asker.ts';
 import { inHome } from './home-refusal.ts';
 import type { Surroundings } from './surroundings.ts';
 import { UsageError } from './usage-error.ts';
@@ -50,6 +47,7 @@ export async function run(
     effort: options.effort,
     mode: options.mode,
     unattended: onTerminal ? null : unattended,
+    noAnswer: onTerminal ? null : noAnswer,
     fault: (error) => process.stderr.write(`alcove: ${messageOf(error)}\n`),
   });
   // A file that the person named stands somewhere else.
@@ -66,6 +64,12 @@ function unattended(caution: boolean): string {
   return caution
     ? 'Nobody can be asked here, so it was denied; only a terminal or the app can allow it.'
     : 'Nobody can be asked here, so it was denied; run with --mode auto to allow it, or in a terminal or the app.';
+}
+
+function noAnswer(plan: boolean): string {
+  return plan
+    ? 'Nobody can read the plan here, and nothing may be changed: give the plan as your answer, and stop.'
+    : 'Nobody can be asked here: decide yourself, say what you took for granted, and go on.';
 }
 
 async function readOptions(
@@ -171,67 +175,4 @@ function tell(event: SessionEvent, onTerminal: boolean): void {
     process.stderr.write(`· ${message} Trying again in ${Math.ceil((event['delayMs'] as number) / 1000)} s.\n`);
   }
   if (event.type === 'warning.raised') process.stderr.write(`· ${event['message'] as string}\n`);
-}
-
-/** Asks for open approvals on standard error, one at a time. */
-class Asker {
-  readonly #agent: Agent;
-  readonly #mark: (params: object) => CommandMark;
-  readonly #lines = createInterface({ input: process.stdin, output: process.stderr });
-  #asking: string | null = null;
-
-  constructor(agent: Agent, mark: (params: object) => CommandMark) {
-    this.#agent = agent;
-    this.#mark = mark;
-    // The line editor takes Ctrl+C from the terminal; it means the same as anywhere else.
-    this.#lines.on('SIGINT', () => process.emit('SIGINT'));
-  }
-
-  look(): void {
-    const open = this.#agent.conversation.approvals[0];
-    if (open === undefined || this.#asking !== null) return;
-    this.#asking = open.approvalId;
-    void this.#ask(open)
-      .catch((error: unknown) => process.stderr.write(`alcove: ${messageOf(error)}\n`))
-      .finally(() => {
-        this.#asking = null;
-        this.look();
-      });
-  }
-
-  close(): void {
-    this.#lines.close();
-  }
-
-  async #ask(open: OpenApproval): Promise<void> {
-    const shown = await wholeRequest(open, (blob) => this.#agent.session.readBlob(blob));
-    const session = open.caution ? '' : ', s allow for this run';
-    process.stderr.write(visible(`\n${open.title}:\n${shown}\n${open.reason}\n`));
-    const said = (await this.#lines.question(`y allow once${session}, n deny > `)).trim().toLowerCase();
-    const decision = said === 'y' || (said === 's' && !open.caution) ? 'allow' : 'deny';
-    const scope = said === 's' && decision === 'allow' ? 'session' : 'once';
-    const answer = { approvalId: open.approvalId, decision, scope, by: 'command line' } as const;
-    await this.#agent.answer(answer, this.#mark(answer));
-  }
-}
-
-type ReadBlob = (blob: BlobRef) => Promise<Uint8Array | null>;
-
-/** What is asked about, whole: the diffs, the command, or the arguments; a display that had to be cut is never shown in their place. */
-async function wholeRequest({ preview, target, arguments: args }: OpenApproval, readBlob: ReadBlob): Promise<string> {
-  const changes = changesIn(preview);
-  if (changes.length > 0) return (await Promise.all(changes.map((change) => wholeChange(change, readBlob)))).join('\n');
-  if (args === null)
-    return `${target ?? ''}\n(The arguments are too long for a terminal: deny this, or answer it in the app.)`;
-  return target !== null && Object.values(args).includes(target) ? target : JSON.stringify(args, null, 2);
-}
-
-async function wholeChange(
-  { path, movedFrom, change, diff, diffBlob }: FileChange,
-  readBlob: ReadBlob,
-): Promise<string> {
-  const moved = movedFrom === undefined ? '' : `${movedFrom} is moved to ${path}\n`;
-  const stored = diffBlob === undefined ? null : await readBlob(diffBlob);
-  const text = diff ?? (stored === null ? null : new TextDecoder().decode(stored));
-  return moved + (text ?? `${path} is ${change}; its diff cannot be shown.`);
 }

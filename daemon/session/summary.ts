@@ -44,6 +44,16 @@ export function summarise(
       arguments: approval.arguments,
       preview: approval.preview,
     })),
+    ...(conversation.questions.length === 0
+      ? {}
+      : {
+          questions: conversation.questions.map(({ questionId, at, text, options }) => ({
+            questionId,
+            at,
+            text,
+            options: [...options],
+          })),
+        }),
     archived: session?.archived ?? false,
     problem: now.problem,
     owner: now.owner,

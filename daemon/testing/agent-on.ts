@@ -21,6 +21,7 @@ export interface AgentSetup extends SessionSetup {
   tools?: readonly Tool[];
   rules?: readonly Allowed[];
   unattended?: AgentOptions['unattended'];
+  noAnswer?: AgentOptions['noAnswer'];
   /** Other models by name; what is not here is the scripted one. */
   models?: Readonly<Record<string, ModelClient | Failure>>;
   /** What is known of every model. */
@@ -79,6 +80,7 @@ export function agentFor(made: MadeSession, model: ScriptedModel, setup: AgentSe
       return Promise.resolve();
     },
     unattended: setup.unattended ?? null,
+    noAnswer: setup.noAnswer ?? null,
     changed: (state) => {
       states.push(state);
       for (const one of waiting.splice(0)) {

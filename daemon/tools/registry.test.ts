@@ -5,7 +5,18 @@ import { builtInTools, toolsFor } from './registry.ts';
 const names = (mode: 'ask' | 'plan' | 'auto') => toolsFor(mode, builtInTools(new FileQueue())).map((tool) => tool.name);
 
 test('PM1: a plan has no tool that could change anything, bash included', () => {
-  expect(names('plan')).toEqual(['read', 'ls', 'glob', 'grep']);
-  expect(names('ask')).toEqual(['read', 'ls', 'glob', 'grep', 'edit', 'write', 'apply_patch', 'bash']);
+  expect(names('plan')).toEqual(['read', 'ls', 'glob', 'grep', 'todo', 'ask_user', 'propose_plan']);
+  expect(names('ask')).toEqual([
+    'read',
+    'ls',
+    'glob',
+    'grep',
+    'edit',
+    'write',
+    'apply_patch',
+    'bash',
+    'todo',
+    'ask_user',
+  ]);
   expect(names('auto')).toEqual(names('ask'));
 });

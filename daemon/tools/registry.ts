@@ -9,20 +9,36 @@ import { grepTool } from './grep.ts';
 import { lsTool } from './ls.ts';
 import { readTool } from './read.ts';
 import type { Tool } from './tool.ts';
+import { askUserTool } from './work/ask-user.ts';
+import { proposePlanTool } from './work/propose-plan.ts';
+import { todoTool } from './work/todo.ts';
 import { writeTool } from './write.ts';
 
 /** In the order a model reads them. `queue` is the daemon's one, for all sessions. */
 export function builtInTools(queue: FileQueue): readonly Tool[] {
-  return [readTool, lsTool, globTool(), grepTool(), editTool(queue), writeTool(queue), applyPatchTool(queue), bashTool];
+  return [
+    readTool,
+    lsTool,
+    globTool(),
+    grepTool(),
+    editTool(queue),
+    writeTool(queue),
+    applyPatchTool(queue),
+    bashTool,
+    todoTool,
+    askUserTool,
+    proposePlanTool,
+  ];
 }
 
 /** PM1: a plan can change nothing through any tool, since no tool that could is there. */
 export function toolsFor(mode: Mode, tools: readonly Tool[]): readonly Tool[] {
+  const offered = tools.filter((tool) => tool.modes?.includes(mode) ?? true);
   switch (mode) {
     case 'plan':
-      return tools.filter((tool) => tool.readOnly);
+      return offered.filter((tool) => tool.readOnly);
     case 'ask':
     case 'auto':
-      return tools;
+      return offered;
   }
 }

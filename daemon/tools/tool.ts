@@ -5,6 +5,9 @@
 import type { CallDetails, CallDisplay } from '#protocol/values/display.ts';
 import type { ResultPart } from '#protocol/values/content.ts';
 import type { BlobRef } from '#protocol/values/blob.ts';
+import type { Mode } from '#protocol/values/model.ts';
+import type { QuestionOption } from '#protocol/events/question.ts';
+import type { Todo } from '#protocol/events/work.ts';
 
 export interface ToolEnvironment {
   /** Absolute folder of the project, symlinks resolved: where relative paths and commands start. */
@@ -49,13 +52,24 @@ export type Assessment =
   | { effect: 'change'; caution: string | null; preview: CallDetails | null; rulePattern: string }
   /** Runs a command. `caution` says why it must be asked in every mode (destructive, or not understood). */
   | { effect: 'command'; caution: string | null; rulePattern: string }
+  /** Asks a person, and waits for the answer: it is carried out by the answer, never by `execute`. */
+  | { effect: 'question'; question: Question }
   /** May not run in any mode, or cannot work as things stand, so that nobody need be asked; the text goes to the model. */
   | { effect: 'refused'; reason: string };
+
+export interface Question {
+  text: string;
+  options: readonly QuestionOption[];
+  /** The plan that it is about; then the options say what they decide. */
+  plan: string | null;
+}
 
 export interface ToolResult {
   outcome: 'completed' | 'failed';
   content: ResultPart[];
   details?: CallDetails;
+  /** The agent's task list as it stands from now on; in the log together with the call's end. */
+  todos?: readonly Todo[];
 }
 
 export interface Tool {
@@ -65,6 +79,10 @@ export interface Tool {
   readonly parameters: Record<string, unknown>;
   /** Read-only tools are all that plan mode offers. */
   readonly readOnly: boolean;
+  /** The modes that offer it; all of them where none are named. */
+  readonly modes?: readonly Mode[];
+  /** Only where a person leads: not for a sub-agent. */
+  readonly forPeople?: boolean;
   /** Parses the model's arguments into a bound call, or says in one sentence what is wrong with them. Lenient where models commonly err. */
   prepare(args: Record<string, unknown>): PreparedCall | { problem: string };
 }

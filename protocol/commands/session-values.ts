@@ -3,7 +3,8 @@ import { z } from '../schema.ts';
 import type { Conversation } from '../conversation/conversation.ts';
 import type { SessionState } from '../conversation/status.ts';
 import type { SessionEvent } from '../event.ts';
-import { approvalId, projectId, sessionId } from '../values/ids.ts';
+import { questionOption } from '../events/question.ts';
+import { approvalId, callId, projectId, questionId, sessionId } from '../values/ids.ts';
 import { jsonObject } from '../values/json.ts';
 import { callDetails } from '../values/display.ts';
 import { mode } from '../values/model.ts';
@@ -19,6 +20,19 @@ export const condensedEvents = z.custom<SessionEvent[]>((value: unknown) => Arra
 export const driverState = z.enum(['idle', 'running', 'pausing', 'paused', 'aborting']);
 export type DriverState = z.infer<typeof driverState>;
 
+/** Of a sub-agent, at any depth: its session, where the answer goes, and what it is called. */
+const asked = { sessionId: z.optional(sessionId), agent: z.optional(z.string()) };
+
+/** A question that waits for a person, whole. */
+export const openQuestion = z.object({
+  questionId,
+  at: z.number(),
+  text: z.string(),
+  options: z.array(questionOption),
+  ...asked,
+});
+export type OpenQuestion = z.infer<typeof openQuestion>;
+
 /** An approval that waits for a person, with everything needed to answer it from a list. */
 export const openRequest = z.object({
   approvalId,
@@ -31,6 +45,7 @@ export const openRequest = z.object({
   rulePattern: z.string(),
   arguments: z.nullable(jsonObject),
   preview: z.nullable(callDetails),
+  ...asked,
 });
 export type OpenRequest = z.infer<typeof openRequest>;
 
@@ -62,6 +77,11 @@ export const sessionSummary = z.object({
   /** What it does just now, in few words: the running tool and its target. */
   activity: z.nullable(z.string()),
   requests: z.array(openRequest),
+  questions: z.optional(z.array(openQuestion)),
+  /** Of a sub-agent: who started it, and the tokens that it used. */
+  spawned: z.optional(
+    z.object({ sessionId, callId, agent: z.string(), depth: z.int(), tokens: z.int().check(z.nonnegative()) }),
+  ),
   archived: z.boolean(),
   /** Why the log cannot be read or written; null where all is well. */
   problem: z.nullable(z.string()),

@@ -7,6 +7,7 @@
 import type { InputOrigin, InputTarget } from '../events/input.ts';
 import type { PartKind } from '../events/part.ts';
 import type { ApprovalScope } from '../events/approval.ts';
+import type { QuestionOption } from '../events/question.ts';
 import type { Todo } from '../events/work.ts';
 import type { BlobRef } from '../values/blob.ts';
 import type { InputPart } from '../values/content.ts';
@@ -50,9 +51,11 @@ export interface Conversation {
   /** US dollars of the steps whose price is known; `unknownCost` counts the others. */
   readonly cost: number;
   readonly unknownCost: number;
+  /** What sub-agents spent, apart from the session's own. */
+  readonly delegated: { readonly usage: UsageTotals; readonly cost: number; readonly unknownCost: number };
   readonly context: { readonly used: number; readonly limit: number | null } | null;
   readonly compaction: { readonly summary: string; readonly firstKeptSeq: number } | null;
-  readonly plan: { readonly text: string; readonly decision: 'accepted' | 'dismissed' | null } | null;
+  readonly plan: { readonly text: string; readonly decision: 'accepted' | 'dismissed' | 'withdrawn' | null } | null;
   readonly todos: readonly Todo[];
   readonly pins: readonly { readonly seq: number; readonly note: string | null }[];
   /** The last few; older ones stand in the log. */
@@ -82,8 +85,17 @@ export interface SessionFacts {
   /** The first words of the first input: what a list shows where there is no title. */
   readonly opening: string | null;
   readonly parent: { readonly sessionId: SessionId; readonly seq: number } | null;
+  /** Of a sub-agent: who started it. */
+  readonly spawned: Spawned | null;
   readonly archived: boolean;
   readonly deleted: boolean;
+}
+
+export interface Spawned {
+  readonly sessionId: SessionId;
+  readonly callId: CallId;
+  readonly agent: string;
+  readonly depth: number;
 }
 
 export interface Settings {
@@ -189,7 +201,7 @@ export interface OpenQuestion {
   readonly callId: CallId | null;
   readonly at: number;
   readonly text: string;
-  readonly options: readonly { readonly label: string; readonly description?: string | undefined }[];
+  readonly options: readonly QuestionOption[];
 }
 
 export interface Grant {
@@ -250,6 +262,7 @@ export const emptyConversation: Conversation = {
   usage: noUsage,
   cost: 0,
   unknownCost: 0,
+  delegated: { usage: noUsage, cost: 0, unknownCost: 0 },
   context: null,
   compaction: null,
   plan: null,

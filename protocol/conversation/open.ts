@@ -27,11 +27,17 @@ export function openWork(conversation: Conversation): OpenWork | null {
 
 /**
  * A turn in which nothing moves: it stands between two steps, or its step has replied, no call is started without an end, and a person is
- * waited for. It stays open over a restart, and an answer (or resume) continues it.
+ * waited for. A call that a sub-agent carries out rests when the sub-agent does, which its own log tells. It stays open over a restart, and an
+ * answer (or resume) continues it.
  */
 export function atRest(conversation: Conversation): boolean {
   const open = openWork(conversation);
   if (open === null) return true;
   if (open.step === null) return true;
-  return open.step.reply !== null && open.calls.every((call) => call.state !== 'running');
+  return open.step.reply !== null && open.calls.every((call) => call.state !== 'running' || call.child !== null);
+}
+
+/** A question that decides about a plan. */
+export function isPlanReview(question: Pick<OpenQuestion, 'options'>): boolean {
+  return question.options.some((option) => option.plan !== undefined);
 }

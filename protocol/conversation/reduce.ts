@@ -16,7 +16,7 @@ import {
 } from '../event.ts';
 import type { InputPart } from '../values/content.ts';
 import { changesIn } from '../values/display.ts';
-import { addUsage, noUsage, type Usage } from '../values/usage.ts';
+import { addTotals, addUsage, noUsage, type Usage } from '../values/usage.ts';
 import {
   commandMemoryMs,
   maxAnomalies,
@@ -30,6 +30,7 @@ import {
   type Turn,
 } from './conversation.ts';
 import { attach, edit, move, queue, remove } from './inbox.ts';
+import { isPlanReview } from './open.ts';
 import { openingWords } from './opening.ts';
 import { addOutput, noOutput, refuseTransition, type ToolCall } from './tool-call.ts';
 
@@ -111,6 +112,7 @@ const reducers: { [Kind in EventKind]: (conversation: Conversation, event: Event
             titledBy: null,
             opening: null,
             parent: null,
+            spawned: e.spawned ?? null,
             archived: false,
             deleted: false,
           },
@@ -120,6 +122,7 @@ const reducers: { [Kind in EventKind]: (conversation: Conversation, event: Event
       ...session,
       sessionId: e.sessionId,
       parent: e.parent,
+      spawned: null,
       createdAt: e.at,
       title: null,
       titledBy: null,
@@ -324,6 +327,7 @@ const reducers: { [Kind in EventKind]: (conversation: Conversation, event: Event
           argumentsBlob: e.argumentsBlob ?? null,
           display: e.display,
           state: 'requested',
+          child: null,
           approval: null,
           requestedAt: e.at,
           startedAt: null,
@@ -440,7 +444,12 @@ const reducers: { [Kind in EventKind]: (conversation: Conversation, event: Event
     counts: { ...c.counts, questions: c.counts.questions + 1 },
   }),
   'question.resolved': (c, e) => closeQuestion(c, e.questionId),
-  'question.withdrawn': (c, e) => closeQuestion(c, e.questionId),
+  'question.withdrawn': (c, e) => {
+    const asked = c.questions.find((one) => one.questionId === e.questionId);
+    const closed = closeQuestion(c, e.questionId);
+    if (typeof closed === 'string' || asked === undefined || !isPlanReview(asked)) return closed;
+    return c.plan?.decision === null ? { ...closed, plan: { ...c.plan, decision: 'withdrawn' } } : closed;
+  },
 
   'context.measured': (c, e) => ({ context: { used: e.used, limit: e.limit } }),
   'compaction.started': () => ({}),
@@ -461,11 +470,21 @@ const reducers: { [Kind in EventKind]: (conversation: Conversation, event: Event
   'plan.proposed': (c, e) => ({ plan: { text: e.text, decision: null } }),
   'plan.decided': (c, e) => (c.plan === null ? 'no plan was proposed' : { plan: { ...c.plan, decision: e.decision } }),
   'todo.replaced': (c, e) => ({ todos: e.todos }),
-  // Facts for the run record and the timeline, which read the log themselves; the state of the conversation does not depend on them.
-  'agent.started': () => ({}),
+  // Other facts for the run record and the timeline, which read the log themselves; the state of the conversation does not depend on them.
+  'agent.started': (c, e) => {
+    const { callId, sessionId, agent } = e;
+    if (callId === undefined || sessionId === undefined) return {};
+    return withCall(c, callId, 'output', () => ({ child: { agent, sessionId } }));
+  },
   'agent.intent-stated': () => ({}),
   'agent.handed-off': () => ({}),
-  'agent.ended': () => ({}),
+  'agent.ended': (c, e) => ({
+    delegated: {
+      usage: addTotals(c.delegated.usage, e.usage ?? noUsage),
+      cost: c.delegated.cost + (e.cost ?? 0),
+      unknownCost: c.delegated.unknownCost + (e.unknownCost ?? 0),
+    },
+  }),
   'skill.applied': () => ({}),
   'hook.started': () => ({}),
   'hook.ended': () => ({}),

@@ -7,7 +7,7 @@
 import type { ResultPart } from '../values/content.ts';
 import type { BlobRef } from '../values/blob.ts';
 import type { CallDetails, CallDisplay } from '../values/display.ts';
-import type { ApprovalId, CallId, PartId } from '../values/ids.ts';
+import type { ApprovalId, CallId, PartId, SessionId } from '../values/ids.ts';
 import type { JsonObject } from '../values/json.ts';
 import type { CallOutcome } from '../values/outcome.ts';
 import type { ApprovalScope } from '../events/approval.ts';
@@ -22,6 +22,8 @@ export interface ToolCall {
   readonly argumentsBlob: BlobRef | null;
   readonly display: CallDisplay;
   readonly state: 'requested' | 'waiting' | 'running' | 'ended';
+  /** The sub-agent that carries it out. */
+  readonly child: { readonly agent: string; readonly sessionId: SessionId } | null;
   readonly approval: CallApproval | null;
   readonly requestedAt: number;
   readonly startedAt: number | null;

@@ -6,7 +6,7 @@ import { inputId, stepId } from '../values/ids.ts';
 export const inputTarget = z.enum(['next-turn', 'next-step']);
 export type InputTarget = z.infer<typeof inputTarget>;
 
-export const inputOrigin = z.enum(['person', 'command-line', 'schedule']);
+export const inputOrigin = z.enum(['person', 'command-line', 'schedule', 'agent']);
 export type InputOrigin = z.infer<typeof inputOrigin>;
 
 export const inputEvents = {

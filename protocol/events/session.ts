@@ -1,7 +1,7 @@
 /** What a session is, and what a person sets about it. `session.created` is the first event of every log that is not a fork. */
 import { z } from '../schema.ts';
 import { project } from '../values/project.ts';
-import { sessionId } from '../values/ids.ts';
+import { callId, sessionId } from '../values/ids.ts';
 import { effort, mode, modelName } from '../values/model.ts';
 
 export const sessionEvents = {
@@ -11,6 +11,8 @@ export const sessionEvents = {
     project,
     /** Absolute folder that tools start in. */
     folder: z.string(),
+    /** Of a sub-agent: the session and call that started it, what it is called, and how deep it stands (1: below a person's session). */
+    spawned: z.optional(z.object({ sessionId, callId, agent: z.string(), depth: z.int() })),
   }),
   /** From here on the log is this session; everything before is a verbatim copy of the parent up to `parent.seq`. */
   'session.forked': z.object({ sessionId, parent: z.object({ sessionId, seq: z.int() }) }),

@@ -25,6 +25,7 @@ function failureCode() {
     'reply_malformed', // what came is not of the wire format
     'timed_out', // silence for longer than the limit
     'step_limit', // the turn took more steps than a turn may
+    'token_limit', // a sub-agent used up the tokens it was given
     'storage_failed', // the log could not be written
     'fault', // a bug of ours, see the daemon's log
   ]);

@@ -15,15 +15,19 @@ export const usage = z.object({
 export type Usage = z.infer<typeof usage>;
 
 /** Sums over steps. `unknownSteps` counts the replies (failed attempts too) whose usage never came: the sums are then a lower bound. */
-export interface UsageTotals {
-  readonly input: number;
-  readonly output: number;
-  readonly cacheRead: number;
-  readonly cacheWrite: number;
-  readonly reasoning: number;
-  readonly steps: number;
-  readonly unknownSteps: number;
-}
+const count = z.int().check(z.nonnegative());
+export const usageTotals = z.readonly(
+  z.object({
+    input: count,
+    output: count,
+    cacheRead: count,
+    cacheWrite: count,
+    reasoning: count,
+    steps: count,
+    unknownSteps: count,
+  }),
+);
+export type UsageTotals = z.infer<typeof usageTotals>;
 
 export const noUsage: UsageTotals = {
   input: 0,
@@ -46,5 +50,17 @@ export function addUsage(totals: UsageTotals, one: Usage | null): UsageTotals {
     reasoning: totals.reasoning + (one?.reasoning ?? 0),
     steps: totals.steps + 1,
     unknownSteps: totals.unknownSteps + (known ? 0 : 1),
+  };
+}
+
+export function addTotals(one: UsageTotals, other: UsageTotals): UsageTotals {
+  return {
+    input: one.input + other.input,
+    output: one.output + other.output,
+    cacheRead: one.cacheRead + other.cacheRead,
+    cacheWrite: one.cacheWrite + other.cacheWrite,
+    reasoning: one.reasoning + other.reasoning,
+    steps: one.steps + other.steps,
+    unknownSteps: one.unknownSteps + other.unknownSteps,
   };
 }

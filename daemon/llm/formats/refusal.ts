@@ -159,6 +159,7 @@ function advice(code: FailureCode, provider: Provider, words: Words): string {
     case 'reply_malformed':
     case 'timed_out':
     case 'step_limit':
+    case 'token_limit':
     case 'storage_failed':
     case 'fault':
       return '';

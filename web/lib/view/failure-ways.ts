@@ -22,6 +22,7 @@ export function waysOn(code: FailureCode): readonly Way[] {
     case 'timed_out':
       return ['again', 'model'];
     case 'step_limit':
+    case 'token_limit':
     case 'storage_failed':
     case 'fault':
       return ['again'];
