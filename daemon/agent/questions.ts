@@ -7,6 +7,7 @@ import { isPlanReview } from '#protocol/conversation/open.ts';
 import { RequestError } from '#protocol/errors.ts';
 import type { CommandMark, Draft } from '#protocol/event.ts';
 import type { QuestionOption } from '#protocol/events/question.ts';
+import type { CallDetails } from '#protocol/values/display.ts';
 import type { CallId, QuestionId } from '#protocol/values/ids.ts';
 import type { Question } from '../tools/tool.ts';
 
@@ -52,12 +53,20 @@ export function decideReply(conversation: Conversation, reply: Reply, command: C
     ...(reply.option === undefined ? {} : { option: reply.option }),
     by: reply.by,
   };
-  if (isPlanReview(open)) return [...decidePlan(open, option, text, reply.by), resolved];
+  if (isPlanReview(open)) {
+    const plan = { text: conversation.plan?.text ?? '', open };
+    return [...decidePlan(plan, option, text, reply.by), resolved];
+  }
   return [...endOf(open, `The person answers: ${answer}`), resolved];
 }
 
 /** Words without a choice are what the person wants other: the plan is not carried out. */
-function decidePlan(open: OpenQuestion, option: QuestionOption | undefined, note: string, by: string): Draft[] {
+function decidePlan(
+  plan: { text: string; open: OpenQuestion },
+  option: QuestionOption | undefined,
+  note: string,
+  by: string,
+): Draft[] {
   const said = note === '' ? '' : ` They say: ${note}`;
   const decided = (decision: 'accepted' | 'dismissed'): Draft => ({
     type: 'plan.decided',
@@ -71,16 +80,35 @@ function decidePlan(open: OpenQuestion, option: QuestionOption | undefined, note
       note === ''
         ? ' Stop here and say shortly that it was dismissed.'
         : ' Change the plan accordingly and propose it again.';
-    return [decided('dismissed'), ...endOf(open, `The person dismissed the plan.${said}${next}`)];
+    return [
+      decided('dismissed'),
+      ...endOf(plan.open, `The person dismissed the plan.${said}${next}`, {
+        type: 'plan',
+        text: plan.text,
+        decision: 'dismissed',
+      }),
+    ];
   }
   return [
     decided('accepted'),
     { type: 'session.configured', mode },
-    ...endOf(open, `The person accepted the plan. The mode is ${mode} from now on: carry the plan out.${said}`),
+    ...endOf(plan.open, `The person accepted the plan. The mode is ${mode} from now on: carry the plan out.${said}`, {
+      type: 'plan',
+      text: plan.text,
+      decision: 'accepted',
+    }),
   ];
 }
 
-function endOf({ callId }: OpenQuestion, text: string): Draft[] {
+function endOf({ callId }: OpenQuestion, text: string, details?: CallDetails): Draft[] {
   if (callId === null) return [];
-  return [{ type: 'tool-call.ended', callId, outcome: 'completed', content: [{ type: 'text', text }] }];
+  return [
+    {
+      type: 'tool-call.ended',
+      callId,
+      outcome: 'completed',
+      content: [{ type: 'text', text }],
+      ...(details === undefined ? {} : { details }),
+    },
+  ];
 }

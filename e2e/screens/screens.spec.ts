@@ -382,3 +382,32 @@ function png(width: number, height: number): Buffer {
     chunk('IEND', Buffer.alloc(0)),
   ]);
 }
+
+test('what is asked', async ({ app, provider }, testInfo) => {
+  const shot = (name: string) => shoot(app.page, testInfo, name);
+  const todos = [
+    { text: 'Look at the beds', state: 'done' },
+    { text: 'Choose the moss', state: 'doing' },
+    { text: 'Plant it', state: 'open' },
+  ];
+  const options = [{ label: 'The north bed', description: 'It is shady there' }, { label: 'The south bed' }];
+  const plan =
+    '## Moss in the north bed\n\n1. Add lichen to `notes.md`.\n2. Water on Mondays.\n\nChecked by reading the notes.';
+  provider.enqueue(
+    chatReply({ calls: [call('todo', { todos })] }),
+    chatReply({ calls: [call('ask_user', { question: 'Which bed gets the moss?', options })] }),
+    chatReply({ calls: [call('propose_plan', { plan })] }),
+    chatReply({ text: 'Carried out.' }),
+  );
+  await app.chooseMode('Plan');
+  await app.say('Think of the moss.');
+  await expect(app.approval).toContainText('Which bed');
+  await shot('60-question');
+  await app.approval.getByRole('button', { name: /^The north bed/ }).click();
+  await expect(app.approval).toContainText('Go on with this plan?');
+  await shot('61-plan');
+  await app.approval.getByRole('button', { name: /^Accept, run by itself/ }).click();
+  await app.sees('Carried out.');
+  await app.page.getByRole('region', { name: 'Tasks' }).getByRole('button').click();
+  await shot('62-tasks');
+});

@@ -56,8 +56,15 @@ export const fileRead = z.object({
   totalLines: z.int(),
 });
 
+/** A plan that a person decided about, in Markdown. */
+export const planReview = z.object({
+  type: z.literal('plan'),
+  text: z.string(),
+  decision: z.enum(['accepted', 'dismissed']),
+});
+
 /** Structured facts about a call for the screen: beside, never instead of, what the model sees. */
-export const callDetails = z.discriminatedUnion('type', [fileChange, fileChanges, commandEnd, fileRead]);
+export const callDetails = z.discriminatedUnion('type', [fileChange, fileChanges, commandEnd, fileRead, planReview]);
 export type CallDetails = z.infer<typeof callDetails>;
 
 /** The files that a call changed, as its details tell them. */

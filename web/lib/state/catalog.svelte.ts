@@ -231,5 +231,6 @@ export class CatalogState {
 }
 
 function waitingSince(row: SessionSummary): number {
-  return row.requests.length > 0 ? Math.min(...row.requests.map((request) => request.at)) : row.updatedAt;
+  const open = [...row.requests, ...(row.questions ?? [])];
+  return open.length > 0 ? Math.min(...open.map((one) => one.at)) : row.updatedAt;
 }

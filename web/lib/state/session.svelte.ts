@@ -16,7 +16,7 @@ import type { InputTarget } from '#protocol/events/input.ts';
 import type { InputPart } from '#protocol/values/content.ts';
 import { z } from '#protocol/schema.ts';
 import { sessionId as sessionIdShape } from '#protocol/values/ids.ts';
-import type { ApprovalId, CommandId, InputId, MachineId, SessionId } from '#protocol/values/ids.ts';
+import type { ApprovalId, CommandId, InputId, MachineId, QuestionId, SessionId } from '#protocol/values/ids.ts';
 import type { JsonObject } from '#protocol/values/json.ts';
 import type { Effort, Mode } from '#protocol/values/model.ts';
 import type { Clock, Ids } from '../base/clock.ts';
@@ -430,6 +430,11 @@ export class SessionState {
     more: { note?: string; arguments?: JsonObject } = {},
   ): Promise<void> {
     return this.#command('approval.answer', { approvalId, decision, scope, ...more });
+  }
+
+  /** The answer to a question: the place of an option, words, or both. */
+  reply(questionId: QuestionId, said: { option?: number; text?: string }): Promise<void> {
+    return this.#command('question.answer', { questionId, ...said });
   }
 
   /** Never rejects: what went wrong stands in `lastError`. */

@@ -10,6 +10,7 @@ import type {
   ClaimedInput,
   Conversation,
   OpenApproval,
+  OpenQuestion,
   Part,
   Retry,
   Step,
@@ -58,6 +59,8 @@ export interface CallRow {
   readonly call: ToolCall;
   /** Open: a person is asked. */
   readonly approval: OpenApproval | null;
+  /** Open: it waits for the person's answer. */
+  readonly question: OpenQuestion | null;
 }
 
 /** Two or more reads and searches in a row, with nothing between them. */
@@ -147,7 +150,7 @@ export function transcriptRows(conversation: Conversation): Row[] {
   const { active } = conversation;
   if (active !== null) {
     if (warnings.length > 0) rows.push(...warningsBefore(active.startedSeq));
-    rows.push(...foldReads([...stepsRows(active), ...openStepRows(active, conversation.approvals)]));
+    rows.push(...foldReads([...stepsRows(active), ...openStepRows(active, conversation)]));
   }
   rows.push(...warningsBefore(conversation.seq));
   return rows;
@@ -188,18 +191,21 @@ function turnEndRow(turn: Turn): TurnEndRow {
 const ofClosedSteps = new WeakMap<Step, readonly Row[]>();
 
 function stepsRows(turn: Turn): Row[] {
-  return turn.steps.flatMap((step) => remembered(ofClosedSteps, step, () => stepRows(step, [])));
+  return turn.steps.flatMap((step) => remembered(ofClosedSteps, step, () => stepRows(step, nothingAsked)));
 }
 
-function openStepRows(turn: Turn, approvals: readonly OpenApproval[]): Row[] {
+type Asked = Pick<Conversation, 'approvals' | 'questions'>;
+const nothingAsked: Asked = { approvals: [], questions: [] };
+
+function openStepRows(turn: Turn, asked: Asked): Row[] {
   const { step } = turn;
   if (step === null) return [];
-  const rows = stepRows(step, approvals);
+  const rows = stepRows(step, asked);
   const working = workingRow(step);
   return working === null ? rows : [...rows, working];
 }
 
-function stepRows(step: Step, approvals: readonly OpenApproval[]): Row[] {
+function stepRows(step: Step, asked: Asked): Row[] {
   const rows: Row[] = step.inputs.map((input) => inputRow(input));
   const { retries } = step;
   if (retries.length > 0) {
@@ -215,10 +221,10 @@ function stepRows(step: Step, approvals: readonly OpenApproval[]): Row[] {
     const call = step.calls.find((one) => one.partId === part.partId);
     if (call !== undefined) {
       placed.add(call);
-      rows.push(callRow(call, approvals));
+      rows.push(callRow(call, asked));
     } else if (step.endedAt === null) rows.push({ type: 'coming-call', key: part.partId, part });
   }
-  for (const call of step.calls) if (!placed.has(call)) rows.push(callRow(call, approvals));
+  for (const call of step.calls) if (!placed.has(call)) rows.push(callRow(call, asked));
   const stop = step.reply?.stop;
   if (stop === 'length' || stop === 'refusal') rows.push({ type: 'cut', key: `${step.stepId}.cut`, stop });
   return rows;
@@ -247,11 +253,12 @@ function partRow(part: Part): Row {
 }
 
 /** Under the key of the part that announced it, so that the line stays the same line. */
-function callRow(call: ToolCall, approvals: readonly OpenApproval[]): CallRow {
+function callRow(call: ToolCall, { approvals, questions }: Asked): CallRow {
   const approval = approvals.find((one) => one.callId === call.callId) ?? null;
   const known = ofCalls.get(call);
-  if (known?.approval === approval) return known;
-  const row: CallRow = { type: 'call', key: call.partId ?? call.callId, call, approval };
+  const question = questions.find((one) => one.callId === call.callId) ?? null;
+  if (known?.approval === approval && known.question === question) return known;
+  const row: CallRow = { type: 'call', key: call.partId ?? call.callId, call, approval, question };
   ofCalls.set(call, row);
   return row;
 }

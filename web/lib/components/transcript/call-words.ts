@@ -25,6 +25,7 @@ export function endWords(call: ToolCall): { words: string; tone: 'calm' | 'bad' 
     case 'failed':
       return { words: failureWords(call), tone: 'bad' };
     case 'completed':
+      return call.details?.type === 'plan' ? { words: call.details.decision, tone: 'calm' } : null;
     case null:
       return null;
   }

@@ -1,9 +1,10 @@
 /** Typed samples for the gallery: conversations made by the same fold as real ones, and rows of lists. Not part of a production build. */
 import type { SessionSummary } from '#protocol/commands/session-values.ts';
 import type { ModelChoice } from '#protocol/commands/model.ts';
-import { emptyConversation, type Conversation } from '#protocol/conversation/conversation.ts';
+import { emptyConversation, type Conversation, type OpenQuestion } from '#protocol/conversation/conversation.ts';
 import { reduce } from '#protocol/conversation/reduce.ts';
 import type { Draft } from '#protocol/event.ts';
+import type { Todo } from '#protocol/events/work.ts';
 import type {
   ApprovalId,
   CallId,
@@ -13,6 +14,7 @@ import type {
   SessionId,
   StepId,
   TurnId,
+  QuestionId,
 } from '#protocol/values/ids.ts';
 import type { CallDetails, CallDisplay } from '#protocol/values/display.ts';
 import type { JsonObject } from '#protocol/values/json.ts';
@@ -373,6 +375,19 @@ const request = { tool: 'bash', title: 'Run', reason: 'Commands ask in this sess
 const clean = 'rm -rf build && npm run build';
 const leftovers =
   'find . -name "*.orig" -not -path "./node_modules/*" -print0 | xargs -0 rm -f && git status --short && git add -A && git commit -m "Remove leftovers of the merge" && git log --oneline -3';
+
+export const openQuestion: OpenQuestion = {
+  questionId: 'qst_1' as QuestionId,
+  callId: null,
+  at: now - 25_000,
+  text: 'Where should the discount be taken off?',
+  options: [{ label: 'Before tax', description: 'As the old shop did' }, { label: 'After tax' }],
+};
+export const todos: readonly Todo[] = [
+  { text: 'Read how totals are computed', state: 'done' },
+  { text: 'Move the discount', state: 'doing' },
+  { text: 'Run the tests', state: 'open' },
+];
 
 export const needsYou: readonly SessionSummary[] = [
   summary('Clean the build output', {
