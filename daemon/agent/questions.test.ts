@@ -4,7 +4,7 @@ import { agentOn, allCalls, calls, ended, fakeTool, says, textOfCall } from '../
 import { askUserTool } from '../tools/work/ask-user.ts';
 import { proposePlanTool } from '../tools/work/propose-plan.ts';
 import { todoTool } from '../tools/work/todo.ts';
-import type { Action } from '../llm/scripted.ts';
+import type { Action } from '../llm/scripted/scripted.ts';
 
 const asks: Action[] = [
   {

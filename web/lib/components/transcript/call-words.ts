@@ -5,10 +5,10 @@ import { callOutcomeLabels } from '../../view/labels.ts';
 import { clockTime } from '../../view/time.ts';
 
 /** Null where all is well: then the duration says enough. */
-export function endWords(call: ToolCall): { words: string; tone: 'calm' | 'bad' | 'wait' } | null {
+export function endWords(call: ToolCall, asked: boolean): { words: string; tone: 'calm' | 'bad' | 'wait' } | null {
   switch (call.state) {
     case 'requested':
-      return { words: 'about to run', tone: 'calm' };
+      return asked ? { words: 'waits for you', tone: 'wait' } : { words: 'about to run', tone: 'calm' };
     case 'waiting':
       return { words: 'waits for you', tone: 'wait' };
     case 'running':
