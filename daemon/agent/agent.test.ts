@@ -3,6 +3,7 @@ import type { Conversation } from '#protocol/conversation/conversation.ts';
 import { isKnown } from '#protocol/event.ts';
 import { fold } from '#protocol/testing/log-builder.ts';
 import type { ApprovalId } from '#protocol/values/ids.ts';
+import { maxAttempts } from '../base/limits.ts';
 import type { Item, ModelRequest } from '../llm/item.ts';
 import { scriptedModel, type Action } from '../llm/scripted/scripted.ts';
 import { History } from '../session/history.ts';
@@ -558,6 +559,28 @@ describe('a provider that fails', () => {
     expect(retry?.delayMs).toBeLessThanOrEqual(1000);
     expect(more).toEqual([]);
     expect(conversation.turns[0]?.outcome).toBe('failed');
+  });
+
+  test('RT16 PR22 two failures then success: two repeats with delay and reason, no tool run again, their usage unknown', async () => {
+    const cut: Action = { type: 'fail', failure: { code: 'provider_unreachable', message: 'gone' }, retryAfterMs: 1 };
+    const made = await agentOn([[cut], [cut], says('answer')]);
+    await made.submit('go');
+    const conversation = await made.until(ended());
+    expect(conversation.turns[0]?.steps[0]?.retries).toMatchObject([
+      { attempt: 2, delayMs: 1, reason: { code: 'provider_unreachable', message: 'gone' } },
+      { attempt: 3, delayMs: 1, reason: { code: 'provider_unreachable' } },
+    ]);
+    expect(conversation.turns[0]?.outcome).toBe('completed');
+    expect(conversation.usage).toMatchObject({ unknownSteps: 3 });
+  });
+
+  test('RT16 a third failure is the last: there is no fourth attempt (maxAttempts)', async () => {
+    const cut: Action = { type: 'fail', failure: { code: 'provider_failed', message: 'down' }, retryAfterMs: 1 };
+    const made = await agentOn(Array.from({ length: maxAttempts + 1 }, () => [cut]));
+    await made.submit('go');
+    const conversation = await made.until(ended());
+    expect(conversation.turns[0]).toMatchObject({ outcome: 'failed', failure: { code: 'provider_failed' } });
+    expect(made.model.requests).toHaveLength(maxAttempts);
   });
 
   test('is not asked again once something was said: a person decides (RT17)', async () => {

@@ -97,11 +97,12 @@ export function sessionHandlers({
     'session.configure': (params) =>
       on(params, async (agent, mark) => {
         const { settings, commands } = agent.conversation;
+        const named = params.model === undefined ? {} : { model: await chooseModel(params.model) };
         // A repeat gets its first answer, whatever has changed since.
         if (!commands.some(({ id }) => id === mark.id)) {
-          await requireEffort(params.model ?? settings.model ?? (await chooseModel(null)), params.effort);
+          await requireEffort(named.model ?? settings.model ?? (await chooseModel(null)), params.effort);
         }
-        return agent.configure(params, mark);
+        return agent.configure({ ...params, ...named }, mark);
       }),
     'session.rename': (params) => on(params, (agent, mark) => agent.rename(params.title.trim(), mark)),
     'question.answer': (params, caller) => {

@@ -59,8 +59,8 @@ export const maxReplyBytes = 64 * 1024 * 1024;
 export const maxRefusalBytes = 64 * 1024;
 /** Model calls in one turn: far above real work, below an endless loop. */
 export const maxStepsPerTurn = 10_000;
-/** Attempts of one model call, the first included; Retry-After above the longest wait fails at once. */
-export const maxAttempts = 5;
+/** Attempts of one model call, the first included: a provider that is down is told to a person soon. Retry-After above the longest wait fails at once. */
+export const maxAttempts = 3;
 export const firstRetryMs = 1_000;
 export const longestRetryMs = 60_000;
 

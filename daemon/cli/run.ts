@@ -7,7 +7,7 @@ import { text as textOf } from 'node:stream/consumers';
 import type { Conversation } from '#protocol/conversation/conversation.ts';
 import type { CommandMark, SessionEvent } from '#protocol/event.ts';
 import type { TurnOutcome } from '#protocol/values/outcome.ts';
-import { effort as effortSchema, modelName, type Effort, type Mode } from '#protocol/values/model.ts';
+import { effort as effortSchema, modelWish, type Effort, type Mode } from '#protocol/values/model.ts';
 import { misfit } from '#protocol/schema.ts';
 import { digestOf } from '../base/digest.ts';
 import { messageOf } from '../base/errors.ts';
@@ -87,8 +87,8 @@ async function readOptions(
   const text = words === '/dev/stdin' ? await textOf(process.stdin) : words;
   if (text.trim() === '')
     throw new UsageError('Say what should be done: alcove run "…", or - to read it from standard input.');
-  if (model !== null && misfit(modelName, model) !== null)
-    throw new UsageError('--model takes provider/model, such as offline/demo.');
+  if (model !== null && misfit(modelWish, model) !== null)
+    throw new UsageError('--model takes the name of a model, such as offline/demo.');
   if (effort !== null && misfit(effortSchema, effort) !== null)
     throw new UsageError('--effort takes off, low, medium, high or xhigh.');
   if (mode !== null && mode !== 'ask' && mode !== 'plan' && mode !== 'auto')

@@ -1,7 +1,7 @@
 /** The models that can be used on a machine: what a picker offers, with limits, prices and abilities as far as they are known. */
 import { z } from '../schema.ts';
 import { commandId } from '../values/ids.ts';
-import { effort, modelName } from '../values/model.ts';
+import { effort, modelWish } from '../values/model.ts';
 
 /** US dollars for a million tokens; null: unknown, which is never zero. */
 export const modelPrice = z.object({
@@ -49,7 +49,7 @@ export const modelCommands = {
   },
   'model.choose': {
     doc: 'Makes a model the one that new sessions take; kept in the settings file.',
-    params: z.object({ commandId, model: modelName }),
+    params: z.object({ commandId, model: modelWish }),
     result: z.object({}),
   },
 };

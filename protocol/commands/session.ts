@@ -6,7 +6,7 @@ import { z } from '../schema.ts';
 import { inputTarget } from '../events/input.ts';
 import { inputPart } from '../values/content.ts';
 import { commandId, inputId, projectId, sessionId } from '../values/ids.ts';
-import { effort, mode, modelName } from '../values/model.ts';
+import { effort, mode, modelWish } from '../values/model.ts';
 import { condensedEvents, conversation, sessionSummary } from './session-values.ts';
 
 /** Where in the log the command's event stands: what it caused can be waited for. */
@@ -28,7 +28,7 @@ export const sessionCommands = {
     params: z.object({
       ...onSession,
       projectId,
-      model: z.optional(modelName),
+      model: z.optional(modelWish),
       effort: z.optional(z.nullable(effort)),
       mode: z.optional(mode),
       input: z.optional(z.array(inputPart).check(z.minLength(1), z.maxLength(20))),
@@ -109,7 +109,7 @@ export const sessionCommands = {
     doc: 'Sets model, effort or mode; applies from the next step on (the mode from the next tool call).',
     params: z.object({
       ...onSession,
-      model: z.optional(modelName),
+      model: z.optional(modelWish),
       effort: z.optional(z.nullable(effort)),
       mode: z.optional(mode),
     }),

@@ -147,4 +147,14 @@ export const vendors: readonly Vendor[] = [
     tryPath: '/models',
     catalogue: 'zai',
   },
+  {
+    name: 'alibaba',
+    label: 'Alibaba (Qwen)',
+    format: 'openai-chat',
+    baseUrl: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
+    keyVariables: ['DASHSCOPE_API_KEY'],
+    keysPage: 'https://modelstudio.console.alibabacloud.com/?tab=playground#/api-key',
+    tryPath: '/models',
+    catalogue: 'alibaba',
+  },
 ];

@@ -57,9 +57,9 @@ test('all five levels, as a run meets them (PR5)', async () => {
 });
 
 test('ALCOVE_MODEL that is no name is left out, and said', async () => {
-  const { models, problems } = await open({ environment: { ALCOVE_MODEL: 'gpt' } });
+  const { models, problems } = await open({ environment: { ALCOVE_MODEL: 'two words' } });
   expect(await models.choice(null, null)).toBe('offline/demo');
-  expect(problems).toEqual(['ALCOVE_MODEL is left out: it takes provider/model, such as offline/demo.']);
+  expect(problems).toEqual(['ALCOVE_MODEL is left out: it takes the name of a model, such as offline/demo.']);
 });
 
 test('a server that was found is offered and never taken by itself', async () => {
@@ -75,7 +75,12 @@ test('a server that was found is offered and never taken by itself', async () =>
   expect(models.default).toBe('offline/demo');
   expect(await models.choice(null, null)).toBe('offline/demo');
   expect(await models.resolve('ollama/qwen3:8b')).toMatchObject({ model: 'qwen3:8b', efforts: null, price: null });
-  expect((await connections.list())[12]).toMatchObject({ name: 'ollama', origin: 'found', connected: true, models: 1 });
+  expect((await connections.list()).at(-1)).toMatchObject({
+    name: 'ollama',
+    origin: 'found',
+    connected: true,
+    models: 1,
+  });
 });
 
 test('a model that was chosen stands in the settings file, beside all that stood there, and is told', async () => {
@@ -150,4 +155,31 @@ test('a list says what is known and null for the rest; what needs a key says so'
     [false, true],
     [false, true],
   ]);
+});
+
+test('PR9: a name as people say it is routed where it is said, and what a session has stays as it is', async () => {
+  const { models } = await open({
+    settings: {
+      model: 'fast',
+      subAgentModel: 'claude-haiku-4-5',
+      aliases: { fast: 'mine/first' },
+      providers: { mine: row },
+    },
+  });
+  expect(models.default).toBe('mine/first');
+  expect(models.subAgentModel).toBe('anthropic/claude-haiku-4-5');
+  expect(await models.choice('gpt-5', null)).toBe('openai/gpt-5');
+  expect(await models.choice('qwen3:8b', null)).toBe('ollama/qwen3:8b');
+  expect(await models.choice(null, 'gone/model')).toBe('gone/model');
+  // Without an OpenRouter to take it, the name stays, and is said to be unknown.
+  expect(await models.choice('antropic/claude', null)).toBe('antropic/claude');
+  const router = await open({ environment: { OPENROUTER_API_KEY: 'sk-or-test' } });
+  expect(await router.models.choice('mistralai/mistral-large', null)).toBe('openrouter/mistralai/mistral-large');
+  expect((await router.models.resolve('gone/model')) as object).toHaveProperty('failure');
+});
+
+test('a model that is chosen by its alias stands in the settings in full', async () => {
+  const { models, file } = await open({ settings: { aliases: { fast: 'mine/first' }, providers: { mine: row } } });
+  await models.choose('fast');
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ model: 'mine/first' });
 });

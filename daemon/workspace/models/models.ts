@@ -6,7 +6,7 @@
 import { RequestError } from '#protocol/errors.ts';
 import { misfit } from '#protocol/schema.ts';
 import type { ModelChoice } from '#protocol/commands/model.ts';
-import { modelName, type Effort } from '#protocol/values/model.ts';
+import { modelWish, type Effort } from '#protocol/values/model.ts';
 import { nearest } from '#protocol/values/nearest.ts';
 import type { Failure } from '#protocol/values/outcome.ts';
 import { noCatalogue, type CatalogueView } from '../../llm/catalogue/catalogue.ts';
@@ -15,13 +15,19 @@ import { factsOf, offered, type OfferedModel } from '../../llm/catalogue/model-f
 import { originOf, type FoundServer, type ProviderRow } from '../../llm/providers/provider-rows.ts';
 import { offlineName, offlineProvider, type ProviderSettings } from '../../llm/providers/provider-settings.ts';
 import type { Environment, Providers } from '../../llm/providers/providers.ts';
+import { routeOf } from '../../llm/providers/routing.ts';
 import type { ResolvedModel } from '../../llm/resolved-model.ts';
 import { whichModel } from './which-model.ts';
 
 /** Supplied by the composition root. */
 export interface ModelSettings {
   refresh(): Promise<boolean>;
-  readonly value: { readonly providers: ReadonlyMap<string, ProviderSettings>; readonly model: string | null };
+  readonly value: {
+    readonly providers: ReadonlyMap<string, ProviderSettings>;
+    readonly model: string | null;
+    readonly subAgentModel: string | null;
+    readonly aliases: ReadonlyMap<string, string>;
+  };
   /** Keeps it in the settings file. Rejects with a RequestError where the file cannot be understood. */
   choose(model: string): Promise<void>;
 }
@@ -67,8 +73,14 @@ export class Models {
   /** What is wrong with the environment, a sentence each. */
   get problems(): readonly string[] {
     const named = this.#needs.environment['ALCOVE_MODEL']?.trim() ?? '';
-    if (named === '' || misfit(modelName, named) === null) return [];
-    return ['ALCOVE_MODEL is left out: it takes provider/model, such as offline/demo.'];
+    if (named === '' || misfit(modelWish, named) === null) return [];
+    return ['ALCOVE_MODEL is left out: it takes the name of a model, such as offline/demo.'];
+  }
+
+  /** The model that sub-agents take (PR24); null: that of the session they work for. */
+  get subAgentModel(): string | null {
+    const { subAgentModel } = this.#needs.settings.value;
+    return subAgentModel === null ? null : this.#routed(subAgentModel);
   }
 
   /** What a session takes: `flag` names a model for it, `session` is what it had. */
@@ -160,7 +172,9 @@ export class Models {
   }
 
   /** Makes a model the one that new sessions take. One that nobody knows is allowed: it may be new. */
-  async choose(model: string): Promise<void> {
+  async choose(wish: string): Promise<void> {
+    await this.refresh();
+    const model = this.#routed(wish);
     if (this.#named !== null && this.#named !== model)
       throw new RequestError(
         'unavailable',
@@ -183,12 +197,31 @@ export class Models {
 
   get #named(): string | null {
     const named = this.#needs.environment['ALCOVE_MODEL']?.trim() ?? '';
-    return named === '' || misfit(modelName, named) !== null ? null : named;
+    return named === '' || misfit(modelWish, named) !== null ? null : named;
   }
 
   #which(flag: string | null, session: string | null): string {
-    const settings = this.#needs.settings.value.model;
-    return whichModel({ flag, session, environment: this.#named, settings, fallback: this.#fallback });
+    const routed = (name: string | null) => (name === null ? null : this.#routed(name));
+    const { model } = this.#needs.settings.value;
+    return whichModel({
+      flag: routed(flag),
+      // What a session has was routed when it was taken: a provider that is gone since must not send it elsewhere.
+      session,
+      environment: routed(this.#named),
+      settings: routed(model),
+      fallback: this.#fallback,
+    });
+  }
+
+  /** A name as a person says it, as `provider/model` (PR9). One with a slash stays as it is where there is no OpenRouter to take it: it may be written wrong. */
+  #routed(name: string): string {
+    const { providers, settings } = this.#needs;
+    const has = (provider: string) => provider === offlineProvider || providers.row(provider) !== null;
+    const { provider, model } = routeOf(name, { has, aliases: settings.value.aliases });
+    const row = providers.row(provider);
+    const whole = provider === 'openrouter' && model === name && name.includes('/');
+    if (whole && (row === null || providers.obstacle(row) !== null)) return name;
+    return `${provider}/${model}`;
   }
 
   /** A model that nobody named: found servers are no choice of anybody, so nothing looks for them. */

@@ -8,7 +8,7 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { RequestError } from '#protocol/errors.ts';
 import { misfit, z } from '#protocol/schema.ts';
-import { modelName } from '#protocol/values/model.ts';
+import { modelWish } from '#protocol/values/model.ts';
 import { messageOf, systemCode } from '../../base/errors.ts';
 import { writeFileAtomically } from '../../base/files.ts';
 import { SerialQueue } from '../../base/serial.ts';
@@ -16,7 +16,24 @@ import { parseProviders, providerSettings, type ProviderSettings } from '../../l
 
 /** The file as a person may write it. Its descriptions are what the reference says. */
 export const settingsDocument = z.looseObject({
-  model: z.optional(modelName.check(z.describe('The model that new sessions take.'))),
+  model: z.optional(modelWish.check(z.describe('The model that new sessions take.'))),
+  subAgentModel: z.optional(
+    modelWish.check(z.describe('The model that sub-agents take; without it that of the session they work for.')),
+  ),
+  aliases: z.optional(
+    z
+      .record(z.string(), modelWish)
+      .check(z.describe('Names of your own for models: { "fast": "groq/llama-3.3-70b-versatile" }.')),
+  ),
+  promptCache: z.optional(
+    z
+      .enum(['5m', '1h'])
+      .check(
+        z.describe(
+          'How long a vendor is asked to keep what it has read of a conversation: 5m (the default), or 1h, which costs more to write and lasts through a pause. Heeded by anthropic-messages.',
+        ),
+      ),
+  ),
   durability: z.optional(
     z
       .enum(['kernel', 'power'])
@@ -34,10 +51,21 @@ const document = z.extend(settingsDocument, { providers: z.optional(z.unknown())
 export interface Settings {
   readonly providers: ReadonlyMap<string, ProviderSettings>;
   readonly model: string | null;
+  /** The model that sub-agents take; null: that of the session they work for. */
+  readonly subAgentModel: string | null;
+  readonly aliases: ReadonlyMap<string, string>;
+  readonly promptCache: '5m' | '1h';
   readonly durability: 'kernel' | 'power';
 }
 
-const none: Settings = { providers: new Map(), model: null, durability: 'kernel' };
+const none: Settings = {
+  providers: new Map(),
+  model: null,
+  subAgentModel: null,
+  aliases: new Map(),
+  promptCache: '5m',
+  durability: 'kernel',
+};
 
 export class SettingsFile {
   readonly #path: string;
@@ -113,9 +141,16 @@ export class SettingsFile {
       this.#problems = [`${this.#path} does not fit (${problem}); ${this.#inForce}.`];
       return;
     }
-    const { model, durability, providers: rows } = value as z.infer<typeof document>;
+    const { providers: rows, aliases, ...said } = value as z.infer<typeof document>;
     const { providers, problems } = parseProviders(rows);
-    this.#value = { providers, model: model ?? null, durability: durability ?? 'kernel' };
+    this.#value = {
+      providers,
+      model: said.model ?? null,
+      subAgentModel: said.subAgentModel ?? null,
+      aliases: new Map(Object.entries(aliases ?? {})),
+      promptCache: said.promptCache ?? '5m',
+      durability: said.durability ?? 'kernel',
+    };
     this.#problems = problems.map((one) => `${this.#path}: ${one}`);
   }
 }
