@@ -163,6 +163,7 @@ export class Daemon {
         defaultModel,
         rowFacts,
         resolveModel: (name) => models.resolve(name),
+        compactAt: () => settings.value.compactAt,
         rules: (projectId) => (projectId === null ? [] : rules.list(projectId)),
         makeRule: async (projectId, allowed) => {
           if (projectId !== null) await rules.add(projectId, allowed);

@@ -88,6 +88,7 @@ export async function openOneShot(options: OneShotOptions): Promise<OneShot> {
         forbidden: [options.home],
         defaultModel: () => models.default,
         resolveModel: (name) => models.resolve(name),
+        compactAt: () => settings.value.compactAt,
         rules: () => [],
         makeRule: () => Promise.resolve(),
         unattended: options.unattended,

@@ -546,7 +546,7 @@ describe('a provider that fails', () => {
       { parts: [{ text: 'answer' }], retries: [{ attempt: 2, delayMs: 5, reason: { code: 'rate_limited' } }] },
     ]);
     expect(conversation.usage).toMatchObject({ input: 10, output: 2, steps: 2, unknownSteps: 1 });
-    expect(conversation.context).toEqual({ used: 12, limit: 1000 });
+    expect(conversation.context).toEqual({ used: 12, limit: 1000, estimated: false });
   });
 
   test('RT17 without Retry-After the wait grows; a wait longer than the longest fails at once', async () => {

@@ -22,6 +22,7 @@ import { checkAttachments } from './attachments.ts';
 import { Context } from './context.ts';
 import {
   decideAnswer,
+  decideCompact,
   decideConfigure,
   decideEditInput,
   decideMoveInput,
@@ -51,6 +52,8 @@ export interface AgentOptions {
   readonly rules: () => readonly Allowed[];
   /** Called with the grant when a person answers "always". */
   readonly makeRule: (allowed: Allowed) => Promise<void>;
+  /** The share of the model's window at which the context is compacted by itself; null: never. */
+  readonly compactAt: () => number | null;
   /** See CallPorts. */
   unattended: ((caution: boolean) => string) | null;
   /** See CallPorts. */
@@ -91,6 +94,7 @@ export class Agent {
           tools: offered.map(({ name, description, parameters }) => ({ name, description, parameters })),
         };
       },
+      compactAt: options.compactAt,
       refusePictures: (model) => context.refusePictures(model),
       callPorts: {
         conversation: () => session.conversation,
@@ -226,6 +230,13 @@ export class Agent {
     command: CommandMark,
   ): Promise<number> {
     return this.#command(command, (conversation) => decideConfigure(conversation, settings, command));
+  }
+
+  /** At the next step boundary; at once where nothing moves. Rejects with `conflict` where no model was asked yet. */
+  async compact(command: CommandMark): Promise<number> {
+    const seq = await this.#command(command, (conversation) => decideCompact(conversation, command));
+    this.#driver.wake();
+    return seq;
   }
 
   rename(title: string, command: CommandMark): Promise<number> {

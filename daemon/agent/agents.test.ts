@@ -51,6 +51,7 @@ async function agentsIn(home: HomePaths, script: Script = () => says('ok'), more
     rowFacts,
     resolveModel: () =>
       Promise.resolve({ client: model, model: 'demo', contextWindow: null, efforts: null, price: null }),
+    compactAt: () => null,
     rules: () => [],
     makeRule: () => Promise.resolve(),
     seenProject: () => Promise.resolve(),

@@ -50,6 +50,8 @@ export interface AgentsOptions {
   readonly defaultModel: () => string;
   rowFacts: RowFacts;
   readonly resolveModel: ResolveModel;
+  /** See AgentOptions. */
+  readonly compactAt: () => number | null;
   readonly rules: (projectId: ProjectId | null) => readonly Allowed[];
   readonly makeRule: (projectId: ProjectId | null, allowed: Allowed) => Promise<void>;
   /** A session of this project was found in the home: one that a run in a terminal made may be of a project that is not known yet. */
@@ -354,6 +356,7 @@ export class Agents {
       forbidden: options.forbidden,
       defaultModel: options.defaultModel,
       resolveModel: options.resolveModel,
+      compactAt: options.compactAt,
       rules: () => options.rules(projectId()),
       makeRule: (allowed) => options.makeRule(projectId(), allowed),
       unattended: null,

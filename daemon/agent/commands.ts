@@ -94,6 +94,7 @@ export function sessionHandlers({
     'session.pause': (params) => on(params, (agent, mark) => agent.pause(mark)),
     'session.resume': (params) => on(params, (agent, mark) => agent.resume(mark)),
     'session.abort': (params) => on(params, (agent, mark) => agent.abort(mark)),
+    'session.compact': (params) => on(params, (agent, mark) => agent.compact(mark)),
     'session.configure': (params) =>
       on(params, async (agent, mark) => {
         const { settings, commands } = agent.conversation;

@@ -14,6 +14,7 @@ import type { BlobRef } from '#protocol/values/blob.ts';
 import { maxRequestPictureBytes, maxRequestPictures } from '../base/limits.ts';
 import type { Item, ItemPart, ReplyPiece } from '../llm/item.ts';
 import { fitPicture } from '../pictures/fit-picture.ts';
+import { memoryText } from './compaction.ts';
 
 /** Reads a blob's bytes, or null where it is gone. */
 export type ReadBlob = (blob: BlobRef) => Promise<Uint8Array | null>;
@@ -51,19 +52,13 @@ export class Context {
   }
 
   /**
-   * Requires a conversation whose history is whole. `sees` is whether the model is known to take pictures (null: unknown, so they are sent);
+   * Requires a conversation that holds every step that is not summarised. `sees` is whether the model is known to take pictures (null: unknown, so they are sent);
    * `model` is by which name refused pictures are remembered.
    */
   async items(conversation: Conversation, model = '', sees: boolean | null = null): Promise<Item[]> {
     const { compaction } = conversation;
     const turns = conversation.active === null ? conversation.turns : [...conversation.turns, conversation.active];
     const items: MadeItem[] = [];
-    if (compaction !== null) {
-      items.push({
-        type: 'person',
-        parts: [{ type: 'text', text: `Summary of the work so far:\n${compaction.summary}` }],
-      });
-    }
     let pictures = false;
     for (const turn of turns) {
       for (const step of turn.step === null ? turn.steps : [...turn.steps, turn.step]) {
@@ -80,9 +75,18 @@ export class Context {
         for (const item of made.items) items.push(item);
       }
     }
+    if (compaction !== null) this.#remember(memoryText(compaction), items);
     if (pictures) return this.#withPictures(items, model, sees);
     this.#prepared = new Map();
     return items as Item[];
+  }
+
+  /** In front, and in one item with the person's words where these come first: not every vendor takes two of them in a row. */
+  #remember(text: string, items: MadeItem[]): void {
+    const [first] = items;
+    const memory: Part = { type: 'text', text };
+    if (first?.type === 'person') items[0] = { ...first, parts: [memory, ...first.parts] };
+    else items.unshift({ type: 'person', parts: [memory] });
   }
 
   /** The provider would not take a request because of its pictures: those that were in it are notes from now on, for this model. */

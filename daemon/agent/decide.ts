@@ -18,6 +18,7 @@ import type { JsonObject } from '#protocol/values/json.ts';
 import type { Effort, Mode } from '#protocol/values/model.ts';
 import type { Failure } from '#protocol/values/outcome.ts';
 import { effortWords, nearestEffort } from '../llm/catalogue/efforts.ts';
+import { isCompactionDue } from './compaction.ts';
 
 /** The seq of the first answer where the command is a repeat, null where it is new. Throws `conflict` or `stale`. */
 export function repeated(conversation: Conversation, command: CommandMark, now: number): number | null {
@@ -119,9 +120,15 @@ export function requireRoom(
     );
 }
 
-/** What the driver does next. `step`: a step is open without a reply. `calls`: its reply is complete, calls may be left. `rest`: nothing to do. */
+/**
+ * What the driver does next. `step`: a step is open without a reply. `calls`: its reply is complete, calls may be left. `compact`: a compaction
+ * has been started. `rest`: nothing to do.
+ */
 export type Next =
-  { do: 'step'; turnId: TurnId; stepId: StepId } | { do: 'calls'; stepId: StepId } | { do: 'rest'; paused: boolean };
+  | { do: 'step'; turnId: TurnId; stepId: StepId }
+  | { do: 'calls'; stepId: StepId }
+  | { do: 'compact' }
+  | { do: 'rest'; paused: boolean };
 
 export interface NextOptions {
   /** The model that a step takes where the session has none set. */
@@ -132,6 +139,8 @@ export interface NextOptions {
   /** True once after a wake: input that waits behind an aborted, failed or interrupted turn is taken up only then. */
   woken: boolean;
   maxSteps: number;
+  /** See `isCompactionDue`. */
+  compactAt: number | null;
 }
 
 /** Ends the turn, or opens its next step, or opens a turn, in one decision with the claim (D1, D3). */
@@ -159,7 +168,14 @@ export function decideNext(conversation: Conversation, options: NextOptions): { 
       next: { do: 'rest', paused: false },
     };
   }
-  return openStep(conversation, active.turnId, false, options);
+  return compactFirst(conversation, options) ?? openStep(conversation, active.turnId, false, options);
+}
+
+/** Between two steps, or two turns: what a person asked for, and what the window asks for. */
+function compactFirst(conversation: Conversation, options: NextOptions): { events: Draft[]; next: Next } | null {
+  if (!conversation.compactionWanted && !isCompactionDue(conversation, options)) return null;
+  const trigger = conversation.compactionWanted ? 'command' : 'threshold';
+  return { events: [{ type: 'compaction.started', trigger }], next: { do: 'compact' } };
 }
 
 function lastStepCalled(turn: Turn): boolean {
@@ -178,7 +194,10 @@ function endTurnAndGoOn(conversation: Conversation, options: NextOptions): { eve
 function decideTurnStart(conversation: Conversation, options: NextOptions): { events: Draft[]; next: Next } {
   const waits = claimable(conversation.inbox, true).length > 0;
   const wentWell = conversation.lastOutcome === null || conversation.lastOutcome === 'completed';
-  if (!waits || (!wentWell && !options.woken)) return { events: [], next: { do: 'rest', paused: false } };
+  const starts = waits && (wentWell || options.woken);
+  if (!starts && !conversation.compactionWanted) return { events: [], next: { do: 'rest', paused: false } };
+  const compacting = compactFirst(conversation, options);
+  if (compacting !== null) return compacting;
   const turnId = `trn_${conversation.counts.turns + 1}` as TurnId;
   const step = openStep(conversation, turnId, true, options);
   return { events: [{ type: 'turn.started', turnId }, ...step.events], next: step.next };
@@ -273,6 +292,14 @@ function becameOf(conversation: Conversation, approvalId: ApprovalId): string {
   if (approval == null) return 'it belongs to an earlier turn.';
   if (approval.decision === 'withdrawn') return `it was withdrawn. ${approval.note ?? ''}`.trim();
   return `it was ${approval.decision === 'allow' ? 'allowed' : 'denied'} by ${approval.by ?? 'somebody'}.`;
+}
+
+/** A person wants the context compacted; it is made at the next step boundary, once, however often it is asked for. */
+export function decideCompact(conversation: Conversation, command: CommandMark): Draft[] {
+  if (conversation.compactionWanted || conversation.compacting !== null) return [];
+  const began = conversation.counts.steps > 0;
+  if (!began) throw new RequestError('conflict', 'There is nothing to compact yet: no model has been asked.');
+  return [{ type: 'compaction.requested', command }];
 }
 
 export function decideConfigure(

@@ -21,6 +21,7 @@ import { runCalls, type CallPorts } from './calls.ts';
 import { decideNext, type Next, type NextOptions } from './decide.ts';
 import { next, type DriverSignal, type DriverState } from './driver-state.ts';
 import { runStep } from './step.ts';
+import { summarise } from './summarise.ts';
 
 export interface DriverPorts {
   session: Session;
@@ -34,6 +35,8 @@ export interface DriverPorts {
   callPorts: CallPorts;
   /** Told on each change of state. */
   changed(state: DriverState): void;
+  /** The share of the model's window at which the context is compacted by itself; null: never. */
+  compactAt(): number | null;
   /** A fault of ours, for the daemon's own log. */
   fault(error: unknown): void;
 }
@@ -157,6 +160,7 @@ export class Driver {
         }
         signal.throwIfAborted();
         if (now.do === 'step') await this.#step(now.turnId, now.stepId, signal);
+        else if (now.do === 'compact') await this.#compact(signal);
         else await this.#calls(now.stepId, signal);
       }
     } catch (error) {
@@ -177,6 +181,7 @@ export class Driver {
         pausing: this.#state === 'pausing',
         woken,
         maxSteps: maxStepsPerTurn,
+        compactAt: this.#ports.compactAt(),
       });
       return { events, result: now };
     });
@@ -223,12 +228,17 @@ export class Driver {
     };
     this.#asked = null;
     let end = await runStep(ports, stepId, request, signal);
-    const saidNothing = session.conversation.active?.step?.parts.length === 0;
-    if (end.end === 'failed' && saidNothing && refusesPictures(end.failure, request) && !signal.aborted) {
+    if (end.end === 'failed' && this.#saidNothing && refusesPictures(end.failure, request) && !signal.aborted) {
       this.#ports.refusePictures(resolved.model);
       const message = `${name} did not take the pictures of this conversation, so it goes on without them. ${end.failure.message}`;
       await session.append([{ type: 'warning.raised', code: 'other', message }]);
       end = await runStep(ports, stepId, await build(), signal);
+    }
+    const overflowed = end.end === 'failed' && end.failure.code === 'context_full';
+    if (overflowed && this.#saidNothing && this.#ports.compactAt() !== null && !signal.aborted) {
+      await session.append([{ type: 'compaction.started', trigger: 'overflow' }]);
+      // Once: what is too long even so fails as it would have.
+      if (await this.#compact(signal)) end = await runStep(ports, stepId, await build(), signal);
     }
     if (end.end === 'aborted') this.#asked = end.asked ? end.usage : undefined;
     if (end.end === 'failed') return this.#fail(turnId, stepId, end.failure, end.usage);
@@ -241,6 +251,20 @@ export class Driver {
       return this.#fail(turnId, stepId, failure, end.usage);
     }
     return this.#calls(stepId, signal);
+  }
+
+  get #saidNothing(): boolean {
+    return this.#ports.session.conversation.active?.step?.parts.length === 0;
+  }
+
+  /** Ends the compaction that was started; false where it failed, which leaves the context as it was. */
+  async #compact(signal: AbortSignal): Promise<boolean> {
+    const { session, resolveModel, defaultModel } = this.#ports;
+    const { conversation } = session;
+    const model = conversation.active?.step?.model ?? conversation.settings.model ?? defaultModel();
+    const end = await summarise(conversation, model, resolveModel, signal);
+    await session.append([end]);
+    return end.outcome === 'completed';
   }
 
   async #calls(stepId: StepId, signal: AbortSignal): Promise<void> {

@@ -58,7 +58,7 @@ export async function runStep(
 }
 
 /** Retry-After where the provider says one, else exponential with jitter (the upper half of the interval). */
-function waitBeforeRetry(attempt: number, retryAfterMs: number | null): number {
+export function waitBeforeRetry(attempt: number, retryAfterMs: number | null): number {
   if (retryAfterMs !== null) return retryAfterMs;
   const whole = Math.min(longestRetryMs, firstRetryMs * 2 ** (attempt - 1));
   return Math.round(whole / 2 + (Math.random() * whole) / 2);

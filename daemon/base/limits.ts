@@ -59,6 +59,22 @@ export const maxReplyBytes = 64 * 1024 * 1024;
 export const maxRefusalBytes = 64 * 1024;
 /** Model calls in one turn: far above real work, below an endless loop. */
 export const maxStepsPerTurn = 10_000;
+/** Newest steps that a compaction leaves word for word: so many tokens, and at most this share of the window. */
+export const keptContextTokens = 20_000;
+export const keptContextShare = 0.2;
+/** A compaction that would take out less than this share of the window is not made by itself: it would come again at once. */
+export const leastCompactedShare = 0.1;
+/** After one that failed the context must have grown by this share of the window before it is tried again. */
+export const recompactShare = 0.05;
+/** The share of the window that is full before a compaction is made, where the settings say nothing else: a long reply still fits. */
+export const defaultCompactAt = 0.8;
+/** The question for a summary fills at most this share of the window, where that is known; else so many tokens. */
+export const summaryQuestionShare = 0.7;
+export const summaryQuestionTokens = 60_000;
+/** A summary's own length, in characters: a model that writes more did not summarise. */
+export const maxSummaryCharacters = 64 * 1024;
+/** Files that a summary names as read, and as changed: the latest. */
+export const maxSummaryFiles = 100;
 /** Attempts of one model call, the first included: a provider that is down is told to a person soon. Retry-After above the longest wait fails at once. */
 export const maxAttempts = 3;
 export const firstRetryMs = 1_000;

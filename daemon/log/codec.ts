@@ -165,6 +165,7 @@ const checks: Checks = {
   'question.resolved': { questionId: 'string', answer: 'string', by: 'string' },
   'question.withdrawn': { questionId: 'string', reason: 'string' },
   'context.measured': { used: 'number', limit: 'number|null' },
+  'compaction.requested': {},
   'compaction.started': { trigger: 'string' },
   'compaction.ended': { outcome: 'string' },
   'warning.raised': { code: 'string', message: 'string' },

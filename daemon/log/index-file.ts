@@ -1,10 +1,11 @@
 /**
  * The index beside a log (`LOG.index`): where a reader of the tail, or of a page, starts folding. It can be deleted at any time. Append-only;
- * a line is its CRC-32 in hex, a space, and `{ seq, offset, base }`. An entry is believed only where the log agrees: the frame at its offset
+ * a line is its CRC-32 in hex, a space, and `{ shape, seq, offset, base }`. An entry is believed only where the log agrees: the frame at its offset
  * begins with the next seq. Looking something up reads a few windows, not the file. Nothing here fails its caller: a broken index is a
  * missing one.
  */
 import { open, type FileHandle } from 'node:fs/promises';
+import { baseShape } from '#protocol/conversation/base.ts';
 import type { JsonValue } from '#protocol/values/json.ts';
 import { ownerOnlyFileMode } from '../base/files.ts';
 import { maxIndexEntryBytes, readWindowBytes } from '../base/limits.ts';
@@ -74,7 +75,7 @@ export class LogIndex {
   append(entry: IndexEntry): Promise<void> {
     return this.#writes.run(async () => {
       if (this.#file === null || entry.seq <= this.#lastSeq) return;
-      const json = JSON.stringify({ seq: entry.seq, offset: entry.offset, base: entry.base });
+      const json = JSON.stringify({ shape: baseShape, seq: entry.seq, offset: entry.offset, base: entry.base });
       const line = Buffer.from(`${checksumOf(json)} ${json}\n`);
       if (line.length > maxIndexEntryBytes) return;
       try {
@@ -240,8 +241,9 @@ function entryOf(line: Buffer): IndexEntry | null {
   const text = line.toString('utf8');
   const json = text.slice(9);
   if (text[8] !== ' ' || text.slice(0, 8) !== checksumOf(json)) return null;
-  // The checksum says that we wrote it.
-  return JSON.parse(json) as IndexEntry;
+  // The checksum says that we wrote it, and the shape that this version can fold on from it.
+  const { shape, ...entry } = JSON.parse(json) as IndexEntry & { shape?: string };
+  return shape === baseShape ? entry : null;
 }
 
 function checksumOf(json: string): string {

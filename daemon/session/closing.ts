@@ -2,7 +2,7 @@
  * What a conversation has open -> the events that close it. One function for a crash, a shutdown, an abort and a fork, so that after each of them
  *   C1  every requested call has exactly one end: `interrupted` where it had started, `skipped` where it had not
  *   C2  no approval or question is left that an answer could not reach
- *   C3  step and turn have their end, and nothing complete is rewritten
+ *   C3  step, turn and a compaction that was being made have their end, and nothing complete is rewritten
  */
 import { openWork } from '#protocol/conversation/open.ts';
 import type { Conversation } from '#protocol/conversation/conversation.ts';
@@ -13,13 +13,14 @@ export type Cause = 'crash' | 'shutdown' | 'abort' | 'fork' | 'fault';
 
 const words: Record<
   Cause,
-  { withdrawn: string; started: string; skipped: string; outcome: 'interrupted' | 'aborted' }
+  { withdrawn: string; started: string; skipped: string; compaction: string; outcome: 'interrupted' | 'aborted' }
 > = {
   crash: {
     withdrawn: 'Alcove stopped before this was answered, and the work around it was closed.',
     started:
       'Interrupted: Alcove stopped while this ran. It may have had some of its effects, all or none; it was not run again. Look before you repeat it.',
     skipped: 'Not run: Alcove stopped before this call was started.',
+    compaction: 'Alcove stopped before the summary was made.',
     outcome: 'interrupted',
   },
   shutdown: {
@@ -27,6 +28,7 @@ const words: Record<
     started:
       'Interrupted: Alcove was shut down while this ran, and ended it. It may have had some of its effects. Look before you repeat it.',
     skipped: 'Not run: Alcove was shut down before this call was started.',
+    compaction: 'Alcove was shut down before the summary was made.',
     outcome: 'interrupted',
   },
   abort: {
@@ -34,6 +36,7 @@ const words: Record<
     started:
       'Interrupted: the person stopped the turn while this ran. It may have had some of its effects. Look before you repeat it.',
     skipped: 'Not run: the person stopped the turn before this call was started.',
+    compaction: 'The person stopped it before the summary was made.',
     outcome: 'aborted',
   },
   fault: {
@@ -41,22 +44,26 @@ const words: Record<
     started:
       'Interrupted: the session could not go on while this ran. It may have had some of its effects, all or none; it was not run again. Look before you repeat it.',
     skipped: 'Not run: the session could not go on before this call was started.',
+    compaction: 'The session could not go on before the summary was made.',
     outcome: 'interrupted',
   },
   fork: {
     withdrawn: 'The session was forked here; the request belongs to the original.',
     started: 'Interrupted: the session was forked while this ran in the original.',
     skipped: 'Not run: the session was forked before this call was started.',
+    compaction: 'The session was forked before the summary was made.',
     outcome: 'interrupted',
   },
 };
 
 /** Empty where nothing is open. `command` marks the end of the turn with the command that asked for it. */
 export function closeOpenWork(conversation: Conversation, cause: Cause, command?: CommandMark): Draft[] {
+  const { withdrawn, started, skipped, outcome, compaction } = words[cause];
+  const events: Draft[] =
+    conversation.compacting === null ? [] : [{ type: 'compaction.ended', outcome: 'failed', reason: compaction }];
   const open = openWork(conversation);
-  if (open === null) return [];
-  const { withdrawn, started, skipped, outcome } = words[cause];
-  const events: Draft[] = [
+  if (open === null) return events;
+  events.push(
     ...open.approvals.map((approval): Draft => ({
       type: 'approval.withdrawn',
       approvalId: approval.approvalId,
@@ -77,7 +84,7 @@ export function closeOpenWork(conversation: Conversation, cause: Cause, command?
         content: [{ type: 'text', text: running ? withOutput(started, call) : skipped }],
       };
     }),
-  ];
+  );
   if (open.step !== null) {
     const unanswered = open.step.reply === null;
     events.push({ type: 'step.ended', stepId: open.step.stepId, outcome, ...(unanswered ? { usage: null } : {}) });

@@ -27,12 +27,13 @@ export async function recover(session: Session, orphansEnded: number): Promise<v
     if (wasMoving(conversation)) {
       // The events above do not change what is open.
       events.push(...closeOpenWork(conversation, 'crash'));
-      events.push({
-        type: 'warning.raised',
-        code: 'interrupted',
-        message:
-          'Alcove stopped in the middle of this turn. What had come is kept; nothing was run again. Send a message to go on.',
-      });
+      if (openWork(conversation) !== null)
+        events.push({
+          type: 'warning.raised',
+          code: 'interrupted',
+          message:
+            'Alcove stopped in the middle of this turn. What had come is kept; nothing was run again. Send a message to go on.',
+        });
     }
     return { events, result: undefined };
   });
@@ -40,7 +41,7 @@ export async function recover(session: Session, orphansEnded: number): Promise<v
 
 /** Whether a conversation, as it stands in a log that nobody writes, was left by a writer that was killed at work. */
 export function wasMoving(conversation: Conversation): boolean {
-  return openWork(conversation) !== null && (!atRest(conversation) || replyWasCut(conversation));
+  return !atRest(conversation) || replyWasCut(conversation);
 }
 
 /** The reply and its calls are written together, but a write can be torn between two frames: then calls that were announced are missing, and none may run. */

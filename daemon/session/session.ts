@@ -279,9 +279,11 @@ export class Session {
     return this.#history.page(before);
   }
 
-  /** Makes the conversation's history whole. Costs a read of the log, once. Rejects with `read_only` where the history is damaged: a hole is passed to nobody. */
+  /** Makes the conversation's history whole, as far as no summary stands for it. Costs a read of the log, once. Rejects with `read_only` where the history is damaged: a hole is passed to nobody. */
   hydrate(): Promise<void> {
-    if (isWhole(this.#conversation)) return Promise.resolve();
+    const { compaction } = this.#conversation;
+    if (isWhole(this.#conversation) || (compaction !== null && this.#openedAt < compaction.firstKeptSeq))
+      return Promise.resolve();
     this.#hydrating ??= this.#readEarlier().catch((error: unknown) => {
       this.#hydrating = null;
       throw error;

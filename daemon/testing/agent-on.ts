@@ -22,10 +22,11 @@ export interface AgentSetup extends SessionSetup {
   rules?: readonly Allowed[];
   unattended?: AgentOptions['unattended'];
   noAnswer?: AgentOptions['noAnswer'];
+  compactAt?: number | null;
   /** Other models by name; what is not here is the scripted one. */
   models?: Readonly<Record<string, ModelClient | Failure>>;
   /** What is known of every model. */
-  facts?: Partial<Pick<ResolvedModel, 'efforts' | 'price' | 'pictures'>>;
+  facts?: Partial<Pick<ResolvedModel, 'efforts' | 'price' | 'pictures' | 'contextWindow'>>;
 }
 
 export interface MadeAgent extends MadeSession {
@@ -74,6 +75,7 @@ export function agentFor(made: MadeSession, model: ScriptedModel, setup: AgentSe
         ...setup.facts,
       });
     },
+    compactAt: () => setup.compactAt ?? null,
     rules: () => rules,
     makeRule: (allowed) => {
       rules.push(allowed);

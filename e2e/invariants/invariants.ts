@@ -96,6 +96,9 @@ export const invariants = {
   US6: 'Reasoning that another provider made is left out of a request, so that a switch of model is never refused.',
   US10: 'A device is paired by a code that works once, and revoking it ends its sockets at once.',
 
+  CX1: 'A compaction is appended as a summary at a complete step: nothing leaves the log, no call is parted from its result, and it must shrink the context.',
+  CX2: 'The context is compacted at a threshold, once after an overflow, and by command; one that fails changes nothing and says so, and it never loops.',
+
   C01: 'A torn record is cut before the first append: the new input is there after the second opening.',
   C02: 'A log cut in the middle of a character opens and takes what is appended.',
   C03: 'Two processes never run turns on one session.',

@@ -105,6 +105,11 @@ export const sessionCommands = {
     params: z.object(onSession),
     result: done,
   },
+  'session.compact': {
+    doc: 'Lets a summary stand for the old steps in the model’s context, at the next step boundary. The log keeps everything. What comes of it is told by events.',
+    params: z.object(onSession),
+    result: done,
+  },
   'session.configure': {
     doc: 'Sets model, effort or mode; applies from the next step on (the mode from the next tool call).',
     params: z.object({

@@ -3,7 +3,20 @@
  * everything else (settings, inbox, open requests, totals, recent commands), so folding on from it gives the same as folding from the start,
  * less what was left out. Its size does not depend on the length of the log or of the open turn.
  */
-import type { Conversation, Turn } from './conversation.ts';
+import { emptyConversation, type Conversation, type Turn } from './conversation.ts';
+
+/** Raise it where what stands inside a field of `Conversation` changes; fields that come or go are seen by themselves. */
+const baseRevision = 1;
+
+/** What a stored base was made by: one of another shape would be folded on with holes in it, and is made anew instead. */
+export const baseShape = `${baseRevision}.${shapeOf(Object.keys(emptyConversation))}`;
+
+/** FNV-1a, 32 bits: short, and the same everywhere. */
+function shapeOf(names: readonly string[]): string {
+  let hash = 0x811c9dc5;
+  for (const byte of names.toSorted().join(' ')) hash = Math.imul(hash ^ byte.charCodeAt(0), 0x01000193) >>> 0;
+  return hash.toString(36);
+}
 
 /** A base can be taken between two steps, and between two turns. */
 export function atStepBoundary(conversation: Conversation): boolean {

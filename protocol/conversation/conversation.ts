@@ -8,6 +8,7 @@ import type { InputOrigin, InputTarget } from '../events/input.ts';
 import type { PartKind } from '../events/part.ts';
 import type { ApprovalScope } from '../events/approval.ts';
 import type { QuestionOption } from '../events/question.ts';
+import type { CompactionTrigger } from '../events/context.ts';
 import type { Todo } from '../events/work.ts';
 import type { BlobRef } from '../values/blob.ts';
 import type { InputPart } from '../values/content.ts';
@@ -53,9 +54,16 @@ export interface Conversation {
   readonly unknownCost: number;
   /** What sub-agents spent, apart from the session's own. */
   readonly delegated: { readonly usage: UsageTotals; readonly cost: number; readonly unknownCost: number };
-  readonly context: { readonly used: number; readonly limit: number | null } | null;
-  readonly compaction: { readonly summary: string; readonly firstKeptSeq: number } | null;
   readonly plan: { readonly text: string; readonly decision: 'accepted' | 'dismissed' | 'withdrawn' | null } | null;
+  /** How full the model's window is; `estimated` until a provider has measured the context that a compaction left. */
+  readonly context: { readonly used: number; readonly limit: number | null; readonly estimated: boolean } | null;
+  /** What stands for all steps before `firstKeptSeq` in the model's context. */
+  readonly compaction: Compaction | null;
+  /** One is being made. */
+  readonly compacting: { readonly at: number; readonly trigger: CompactionTrigger } | null;
+  readonly compactionWanted: boolean;
+  /** The last few that ended, for the transcript and so that a failed one is not tried again at once. */
+  readonly compactions: readonly CompactionMark[];
   readonly todos: readonly Todo[];
   readonly pins: readonly { readonly seq: number; readonly note: string | null }[];
   /** The last few; older ones stand in the log. */
@@ -210,6 +218,24 @@ export interface Grant {
   readonly scope: ApprovalScope;
 }
 
+export interface Compaction {
+  readonly summary: string;
+  readonly firstKeptSeq: number;
+  readonly filesRead: readonly string[];
+  readonly filesChanged: readonly string[];
+}
+
+export interface CompactionMark {
+  readonly seq: number;
+  readonly at: number;
+  readonly trigger: CompactionTrigger;
+  readonly outcome: 'completed' | 'failed';
+  readonly summary: string | null;
+  readonly before: number | null;
+  readonly after: number | null;
+  readonly reason: string | null;
+}
+
 export interface Warning {
   readonly seq: number;
   readonly at: number;
@@ -243,6 +269,7 @@ export interface Anomaly {
 export const commandMemoryMs = 24 * 60 * 60 * 1000;
 /** Enough for a screen; the log holds them all. */
 export const maxWarnings = 20;
+export const maxCompactionMarks = 10;
 export const maxAnomalies = 20;
 export const maxChangedFiles = 200;
 
@@ -265,6 +292,9 @@ export const emptyConversation: Conversation = {
   delegated: { usage: noUsage, cost: 0, unknownCost: 0 },
   context: null,
   compaction: null,
+  compacting: null,
+  compactionWanted: false,
+  compactions: [],
   plan: null,
   todos: [],
   pins: [],

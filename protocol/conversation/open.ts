@@ -26,11 +26,12 @@ export function openWork(conversation: Conversation): OpenWork | null {
 }
 
 /**
- * A turn in which nothing moves: it stands between two steps, or its step has replied, no call is started without an end, and a person is
+ * A turn in which nothing moves: no compaction is made, and it stands between two steps, or its step has replied, no call is started without an end, and a person is
  * waited for. A call that a sub-agent carries out rests when the sub-agent does, which its own log tells. It stays open over a restart, and an
  * answer (or resume) continues it.
  */
 export function atRest(conversation: Conversation): boolean {
+  if (conversation.compacting !== null) return false;
   const open = openWork(conversation);
   if (open === null) return true;
   if (open.step === null) return true;

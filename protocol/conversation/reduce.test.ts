@@ -130,6 +130,7 @@ const inItsPlace: { [Kind in EventKind]: [LogBuilder, Extract<Draft, { type: Kin
     { type: 'question.withdrawn', questionId: questionId(1), reason: 'aborted' },
   ],
   'context.measured': [session(), { type: 'context.measured', used: 10, limit: null }],
+  'compaction.requested': [turn(), { type: 'compaction.requested' }],
   'compaction.started': [turn(), { type: 'compaction.started', trigger: 'command' }],
   'compaction.ended': [
     turn(),

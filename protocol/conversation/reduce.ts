@@ -21,7 +21,9 @@ import {
   commandMemoryMs,
   maxAnomalies,
   maxChangedFiles,
+  maxCompactionMarks,
   maxWarnings,
+  type CompactionMark,
   type Conversation,
   type OpenApproval,
   type Part,
@@ -451,12 +453,37 @@ const reducers: { [Kind in EventKind]: (conversation: Conversation, event: Event
     return c.plan?.decision === null ? { ...closed, plan: { ...c.plan, decision: 'withdrawn' } } : closed;
   },
 
-  'context.measured': (c, e) => ({ context: { used: e.used, limit: e.limit } }),
-  'compaction.started': () => ({}),
-  'compaction.ended': (c, e) =>
-    e.outcome === 'completed' && e.summary !== undefined && e.firstKeptSeq !== undefined
-      ? { compaction: { summary: e.summary, firstKeptSeq: e.firstKeptSeq } }
-      : {},
+  'context.measured': (c, e) => ({ context: { used: e.used, limit: e.limit, estimated: false } }),
+  'compaction.requested': () => ({ compactionWanted: true }),
+  'compaction.started': (c, e) => ({ compacting: { at: e.at, trigger: e.trigger }, compactionWanted: false }),
+  'compaction.ended': (c, e) => {
+    const mark: CompactionMark = {
+      seq: e.seq,
+      at: e.at,
+      trigger: c.compacting?.trigger ?? 'threshold',
+      outcome: e.outcome,
+      summary: e.summary ?? null,
+      before: e.before ?? null,
+      after: e.after ?? null,
+      reason: e.reason ?? null,
+    };
+    const ended = {
+      compacting: null,
+      compactions: [...c.compactions, mark].slice(-maxCompactionMarks),
+      ...(e.usage === undefined ? {} : spend(c, e.usage, e.cost ?? null)),
+    };
+    if (e.outcome !== 'completed' || e.summary === undefined || e.firstKeptSeq === undefined) return ended;
+    return {
+      ...ended,
+      compaction: {
+        summary: e.summary,
+        firstKeptSeq: e.firstKeptSeq,
+        filesRead: e.filesRead ?? [],
+        filesChanged: e.filesChanged ?? [],
+      },
+      context: e.after === undefined ? null : { used: e.after, limit: c.context?.limit ?? null, estimated: true },
+    };
+  },
 
   'warning.raised': (c, e) => ({
     warnings: [...c.warnings, { seq: e.seq, at: e.at, code: e.code, message: e.message }].slice(-maxWarnings),

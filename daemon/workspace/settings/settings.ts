@@ -11,6 +11,7 @@ import { misfit, z } from '#protocol/schema.ts';
 import { modelWish } from '#protocol/values/model.ts';
 import { messageOf, systemCode } from '../../base/errors.ts';
 import { writeFileAtomically } from '../../base/files.ts';
+import { defaultCompactAt } from '../../base/limits.ts';
 import { SerialQueue } from '../../base/serial.ts';
 import { parseProviders, providerSettings, type ProviderSettings } from '../../llm/providers/provider-settings.ts';
 
@@ -43,6 +44,15 @@ export const settingsDocument = z.looseObject({
         ),
       ),
   ),
+  compactAt: z.optional(
+    z
+      .union([z.literal(false), z.number().check(z.minimum(0.1), z.maximum(0.95))])
+      .check(
+        z.describe(
+          `How full the model's window is (0.1 to 0.95) before the old steps are summarised by themselves; ${defaultCompactAt} by default, false: never.`,
+        ),
+      ),
+  ),
   providers: z.optional(z.record(z.string(), providerSettings)),
 });
 /** How it is read: one bad row of `providers` does not take the others with it. */
@@ -56,6 +66,8 @@ export interface Settings {
   readonly aliases: ReadonlyMap<string, string>;
   readonly promptCache: '5m' | '1h';
   readonly durability: 'kernel' | 'power';
+  /** Null: never. */
+  readonly compactAt: number | null;
 }
 
 const none: Settings = {
@@ -65,6 +77,7 @@ const none: Settings = {
   aliases: new Map(),
   promptCache: '5m',
   durability: 'kernel',
+  compactAt: defaultCompactAt,
 };
 
 export class SettingsFile {
@@ -150,6 +163,7 @@ export class SettingsFile {
       aliases: new Map(Object.entries(aliases ?? {})),
       promptCache: said.promptCache ?? '5m',
       durability: said.durability ?? 'kernel',
+      compactAt: said.compactAt === false ? null : (said.compactAt ?? defaultCompactAt),
     };
     this.#problems = problems.map((one) => `${this.#path}: ${one}`);
   }
