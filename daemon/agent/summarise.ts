@@ -13,7 +13,7 @@ import {
   summaryQuestionShare,
   summaryQuestionTokens,
 } from '../base/limits.ts';
-import { costOf } from '../llm/cost.ts';
+import { costOf } from '../llm/catalogue/cost.ts';
 import type { ModelRequest, StreamEnd } from '../llm/item.ts';
 import type { ModelClient } from '../llm/model-stream.ts';
 import type { ResolveModel } from '../llm/resolved-model.ts';
