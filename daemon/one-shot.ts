@@ -41,7 +41,9 @@ export interface OneShotOptions {
   /** What a call is denied with that would need an approval; null where somebody can answer. */
   unattended: ((caution: boolean) => string) | null;
   /** What a question, or a plan, is answered with where nobody can; null where somebody can. */
-  noAnswer: ((plan: boolean) => string) | null;
+  noAnswer: ((plan: boolean) => string | null) | null;
+  /** False: the model is offered none. */
+  withTools: boolean;
   readonly fault: (error: unknown) => void;
 }
 
@@ -82,7 +84,7 @@ export async function openOneShot(options: OneShotOptions): Promise<OneShot> {
       new Agent({
         session,
         clock,
-        tools: builtInTools(new FileQueue()),
+        tools: options.withTools ? builtInTools(new FileQueue()) : [],
         processes: new SessionProcesses(session.place.processes, sessionId),
         processEnvironment: scrubEnvironment(options.environment, models.keyNames),
         forbidden: [options.home],

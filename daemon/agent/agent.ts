@@ -57,7 +57,7 @@ export interface AgentOptions {
   /** See CallPorts. */
   unattended: ((caution: boolean) => string) | null;
   /** See CallPorts. */
-  noAnswer: ((plan: boolean) => string) | null;
+  noAnswer: ((plan: boolean) => string | null) | null;
   readonly changed: (state: DriverState) => void;
   readonly fault: (error: unknown) => void;
 }

@@ -32,8 +32,8 @@ export interface CallPorts {
   environment: Omit<ToolEnvironment, 'output'>;
   /** What the project's rules allow just now. */
   rules(): readonly Allowed[];
-  /** Where nobody answers questions: what such a call ends with. Null where a person can. */
-  noAnswer: ((plan: boolean) => string) | null;
+  /** Where nobody answers questions: what such a call ends with; null (or where there is none): it is waited for. */
+  noAnswer: ((plan: boolean) => string | null) | null;
   /** Where nobody can answer: what such a call is denied with (`caution`: no mode would let it run). Null where a person can. */
   unattended: ((caution: boolean) => string) | null;
 }
@@ -143,10 +143,8 @@ async function one(ports: CallPorts, call: ToolCall, bound: Bound | null, signal
 
 /** The answer ends the call: see questions.ts. */
 async function question(ports: CallPorts, callId: CallId, asked: Question, signal: AbortSignal): Promise<void> {
-  if (ports.noAnswer !== null) {
-    const text = ports.noAnswer(asked.plan !== null);
-    return end(ports, callId, { outcome: 'completed', content: [{ type: 'text', text }] });
-  }
+  const text = ports.noAnswer?.(asked.plan !== null) ?? null;
+  if (text !== null) return end(ports, callId, { outcome: 'completed', content: [{ type: 'text', text }] });
   await ports.transact((conversation) => ({ events: decideAsk(conversation, callId, asked), result: undefined }));
   while (isAsked(ports, callId)) await ports.changed(ports.conversation().seq, signal);
 }

@@ -46,6 +46,20 @@ export class Asker {
       });
   }
 
+  /** A plan that the model only said: in which mode it is carried out; null: it is not. */
+  async review(plan: string): Promise<'ask' | 'auto' | null> {
+    process.stderr.write(visible(`\n${plan}\n\nGo on with this plan?\n`));
+    const said = await this.#lines.question('y accept, ask before changes, a accept, run by itself, n dismiss > ');
+    switch (said.trim().toLowerCase()) {
+      case 'y':
+        return 'ask';
+      case 'a':
+        return 'auto';
+      default:
+        return null;
+    }
+  }
+
   close(): void {
     this.#lines.close();
   }

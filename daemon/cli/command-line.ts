@@ -25,6 +25,11 @@ export function commandLine(version: string, around: () => Surroundings) {
       'How much the model may think: off, low, medium, high or xhigh, as far as it takes them',
     )
     .option('--mode <mode>', 'ask, plan or auto')
+    .option(
+      '--strategy <strategy>',
+      'react: until no tool is called; single: one step, no tools; plan: plan, review and execution',
+    )
+    .option('--yes', 'With --strategy plan: accept the plan beforehand')
     .option('--cwd <folder>', 'Work in this folder')
     .option('--json', 'Print each event as a line of JSON')
     .option('--session <file>', 'Keep the session in this file (.jsonl.zst or .jsonl), or go on with it')

@@ -5,15 +5,17 @@
 import { stat } from 'node:fs/promises';
 import { text as textOf } from 'node:stream/consumers';
 import type { Conversation } from '#protocol/conversation/conversation.ts';
+import { isPlanReview } from '#protocol/conversation/open.ts';
 import type { CommandMark, SessionEvent } from '#protocol/event.ts';
 import type { TurnOutcome } from '#protocol/values/outcome.ts';
-import { effort as effortSchema, modelWish, type Effort, type Mode } from '#protocol/values/model.ts';
+import { effort as effortSchema, modelWish, type Effort } from '#protocol/values/model.ts';
 import { misfit } from '#protocol/schema.ts';
 import { digestOf } from '../base/digest.ts';
 import { messageOf } from '../base/errors.ts';
 import { openOneShot, type OneShot } from '../one-shot.ts';
 import { Asker } from './asker.ts';
 import { inHome } from './home-refusal.ts';
+import { readWay, type Way } from './strategy.ts';
 import type { Surroundings } from './surroundings.ts';
 import { UsageError } from './usage-error.ts';
 import { visible } from './visible.ts';
@@ -25,7 +27,7 @@ interface RunOptions {
   folder: string;
   model: string | null;
   effort: Effort | null;
-  mode: Mode | null;
+  way: Way;
   json: boolean;
   sessionFile: string | null;
 }
@@ -35,19 +37,21 @@ export async function run(
   prompt: string | undefined,
   given: Record<string, unknown>,
 ): Promise<number> {
-  const options = await readOptions(around, prompt, given);
   // A reader that went away (`| head`) ends the output, not the work.
   process.stdout.on('error', () => undefined);
   const onTerminal = process.stdin.isTTY && process.stderr.isTTY;
+  const options = await readOptions(around, prompt, given, onTerminal);
   const opening = openOneShot({
     ...around,
     folder: options.folder,
     sessionFile: options.sessionFile,
     model: options.model,
     effort: options.effort,
-    mode: options.mode,
+    mode: options.way.mode,
+    // One step that can call nothing.
+    withTools: options.way.strategy !== 'single',
     unattended: onTerminal ? null : unattended,
-    noAnswer: onTerminal ? null : noAnswer,
+    noAnswer: onTerminal ? null : (plan) => (plan && options.way.accepts !== null ? null : noAnswer(plan)),
     fault: (error) => process.stderr.write(`alcove: ${messageOf(error)}\n`),
   });
   // A file that the person named stands somewhere else.
@@ -76,6 +80,7 @@ async function readOptions(
   around: Surroundings,
   prompt: string | undefined,
   given: Record<string, unknown>,
+  onTerminal: boolean,
 ): Promise<RunOptions> {
   const model = valueOf(given, 'model');
   const effort = valueOf(given, 'effort');
@@ -93,6 +98,7 @@ async function readOptions(
     throw new UsageError('--effort takes off, low, medium, high or xhigh.');
   if (mode !== null && mode !== 'ask' && mode !== 'plan' && mode !== 'auto')
     throw new UsageError('--mode takes ask, plan or auto.');
+  const way = readWay({ strategy: valueOf(given, 'strategy'), mode, yes: given['yes'] === true }, onTerminal);
   if (session !== null && !/\.jsonl(\.zst)?$/.test(session))
     throw new UsageError('--session takes a file that ends in .jsonl.zst or .jsonl.');
   const folder = cwd ?? around.folder;
@@ -103,7 +109,7 @@ async function readOptions(
     folder,
     model,
     effort: effort as Effort | null,
-    mode,
+    way,
     json: given['json'] === true,
     sessionFile: session,
   };
@@ -119,32 +125,26 @@ function valueOf(given: Record<string, unknown>, name: string): string | null {
 
 async function follow(oneShot: OneShot, options: RunOptions, onTerminal: boolean): Promise<number> {
   const { agent } = oneShot;
-  const { session } = agent;
-  let seen = options.sessionFile === null || session.conversation.counts.turns === 0 ? 0 : session.seq;
   const mark = (params: object): CommandMark => ({ id: oneShot.newCommandId(), digest: digestOf(params) });
-  const ended = new AbortController();
   const interrupt = () => void agent.abort(mark({ abort: true })).catch(() => undefined);
   process.on('SIGINT', interrupt);
   process.on('SIGTERM', interrupt);
   const asking = onTerminal ? new Asker(agent, mark) : null;
+  const turns = new Turns({ oneShot, options, onTerminal, mark, asking });
   try {
-    const parts = [{ type: 'text' as const, text: options.text }];
-    const submitted = mark({ parts });
-    await agent.submit({ target: 'next-turn', parts, origin: 'command-line' }, submitted);
-    for (let claimed = false; ;) {
-      for (const event of await session.read(seen, 64 * 1024)) {
-        seen = event.seq;
-        if (options.json) process.stdout.write(`${JSON.stringify(event)}\n`);
-        else tell(event, onTerminal);
-        if (event.type === 'input.claimed') claimed ||= (event['inputIds'] as string[]).includes(submitted.id);
-        if (claimed && event.type === 'turn.ended') {
-          await finish(options, session.conversation);
-          return exitCodes[event['outcome'] as TurnOutcome];
-        }
+    let outcome = await turns.take(options.text);
+    const { settings } = agent.conversation;
+    // A model that only says its plan, and calls nothing, is taken at its word: the review is the same.
+    if (options.way.strategy === 'plan' && outcome === 'completed' && !turns.decided && settings.mode === 'plan') {
+      const mode = options.way.accepts ?? (await asking?.review(answerOf(agent.conversation))) ?? null;
+      if (mode !== null) {
+        const settings = { mode };
+        await agent.configure(settings, mark(settings));
+        outcome = await turns.take('The plan is accepted. Carry it out.');
       }
-      asking?.look();
-      await session.changed(seen, ended.signal);
     }
+    await finish(options, agent.conversation);
+    return exitCodes[outcome];
   } finally {
     process.off('SIGINT', interrupt);
     process.off('SIGTERM', interrupt);
@@ -152,12 +152,71 @@ async function follow(oneShot: OneShot, options: RunOptions, onTerminal: boolean
   }
 }
 
+/** The turns of a run: each from its input to its end, with everything that comes meanwhile told. */
+class Turns {
+  /** A plan was accepted or dismissed. */
+  decided = false;
+  #seen: number;
+  readonly #around;
+
+  constructor(around: {
+    oneShot: OneShot;
+    options: RunOptions;
+    onTerminal: boolean;
+    mark: (params: object) => CommandMark;
+    asking: Asker | null;
+  }) {
+    this.#around = around;
+    const { session } = around.oneShot.agent;
+    this.#seen = around.options.sessionFile === null || session.conversation.counts.turns === 0 ? 0 : session.seq;
+  }
+
+  async take(text: string): Promise<TurnOutcome> {
+    const { agent } = this.#around.oneShot;
+    const parts = [{ type: 'text' as const, text }];
+    const submitted = this.#around.mark({ parts });
+    const never = new AbortController().signal;
+    await agent.submit({ target: 'next-turn', parts, origin: 'command-line' }, submitted);
+    for (let claimed = false; ;) {
+      for (const event of await agent.session.read(this.#seen, 64 * 1024)) {
+        this.#seen = event.seq;
+        if (this.#around.options.json) process.stdout.write(`${JSON.stringify(event)}\n`);
+        else tell(event, this.#around.onTerminal);
+        if (event.type === 'plan.decided') this.decided = true;
+        if (event.type === 'input.claimed') claimed ||= (event['inputIds'] as string[]).includes(submitted.id);
+        if (claimed && event.type === 'turn.ended') return event['outcome'] as TurnOutcome;
+      }
+      await this.#accept();
+      this.#around.asking?.look();
+      await agent.session.changed(this.#seen, never);
+    }
+  }
+
+  /** The plan was accepted beforehand. */
+  async #accept(): Promise<void> {
+    const { accepts } = this.#around.options.way;
+    const open = this.#around.oneShot.agent.conversation.questions.find(isPlanReview);
+    if (accepts === null || open === undefined) return;
+    const option = open.options.findIndex(({ plan }) => plan === accepts);
+    const reply = { questionId: open.questionId, option, by: 'command line' };
+    await this.#around.oneShot.agent.reply(reply, this.#around.mark(reply));
+  }
+}
+
+function answerOf(conversation: Conversation): string {
+  const texts =
+    conversation.turns
+      .at(-1)
+      ?.steps.at(-1)
+      ?.parts.filter((part) => part.kind === 'text') ?? [];
+  return texts.map((part) => part.text).join('\n\n');
+}
+
 async function finish(options: RunOptions, conversation: Conversation): Promise<void> {
   const turn = conversation.turns.at(-1);
   if (turn?.failure) process.stderr.write(`alcove: ${turn.failure.message}\n`);
   if (options.json) return;
-  const texts = turn?.steps.at(-1)?.parts.filter((part) => part.kind === 'text') ?? [];
-  const answer = texts.map((part) => part.text).join('\n\n');
+  const answer = answerOf(conversation);
   if (answer !== '')
     await new Promise<void>((resolve) =>
       process.stdout.write(answer.endsWith('\n') ? answer : `${answer}\n`, () => resolve()),

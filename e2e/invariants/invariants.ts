@@ -1,6 +1,6 @@
 /**
  * What must hold, each with an id that a test cites in its name. An id that no test cites fails the gate beside this file; so does a citation
- * of an id that does not stand here. RT runtime and log, PR models, TL tools, PM permissions and fence, CX context, UI app, AP command line,
+ * of an id that does not stand here. RT runtime and log, PR models, TL tools, PM permissions and fence, OR strategies and sub-agents, CX context, UI app, AP command line,
  * MB devices, EV evaluation, US use in several places, C cases that others fell into.
  */
 export const invariants = {
@@ -74,6 +74,10 @@ export const invariants = {
   PM16: 'A link out of the app opens outside it, without a way back into it.',
   PM17: 'A path is judged by where it leads, links followed, when it is opened.',
   PM18: 'App and documents say plainly that tools run with the rights of the user.',
+
+  OR1: 'A run goes on until a reply has no calls, unless another strategy is named; one that is unknown names those that are.',
+  OR2: 'The strategy single makes one request, without a tool.',
+  OR3: 'The strategy plan plans, is reviewed and carries out in one command, and never asks a provider to go on from its own words.',
 
   CX4: "A project's AGENTS.md and CLAUDE.md are in the prompt, as they are when it is sent.",
   CX17: 'The prompt asks for no narration before calls and for faithful reports.',

@@ -346,7 +346,15 @@ describe('nobody can be asked', () => {
     );
     expect(run).toMatchObject({ code: 0, stdout: 'A plan.\n' });
     const { body } = await house.provider.request(1);
-    expect(body.tools?.map((tool) => tool.function.name)).toEqual(['read', 'ls', 'glob', 'grep']);
+    expect(body.tools?.map((tool) => tool.function.name)).toEqual([
+      'read',
+      'ls',
+      'glob',
+      'grep',
+      'todo',
+      'ask_user',
+      'propose_plan',
+    ]);
     expect(lastResult(await house.provider.request(2))).toMatch(/Plan mode is read-only/);
     expect(house.read('ran.txt')).toBe('');
   });
