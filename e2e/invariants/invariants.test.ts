@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { invariants } from './invariants.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const id = /\b(?:RT|PR|TL|PM|CX|UI|AP|MB|EV|US)[1-9]\d?\b|\bC[0-9]{2}\b/g;
+const id = /\b(?:RT|OR|PR|TL|PM|CX|UI|AP|MB|EV|US)[1-9]\d?\b|\bC[0-9]{2}\b/g;
 const cited = new Set(
   ['protocol', 'daemon', 'web', 'e2e']
     .flatMap((program) => testsUnder(join(root, program)))
