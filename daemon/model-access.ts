@@ -7,6 +7,7 @@ import type { Clock } from './base/clock.ts';
 import { Scope } from './base/scope.ts';
 import { catalogueMs, maxCatalogueBytes } from './base/limits.ts';
 import { Catalogue, catalogueAddress, keepCatalogue } from './llm/catalogue/catalogue.ts';
+import { CodexLogin } from './llm/providers/codex-login.ts';
 import { Credentials } from './llm/providers/credentials.ts';
 import { ListedModels } from './llm/catalogue/listed-models.ts';
 import { localPlaces, LocalServers } from './llm/providers/local-servers.ts';
@@ -44,7 +45,14 @@ export async function openModelAccess(options: ModelAccessOptions): Promise<Mode
   scope.own(credentials);
   const listed = scope.own(await ListedModels.open(home, clock));
   const local = new LocalServers(localPlaces(environment), clock);
-  const providers = new Providers({ settings: settings.value.providers, environment, keys: credentials, clock });
+  const codex = new CodexLogin({ environment, userHome: environment['HOME'] ?? '', clock, secret });
+  const providers = new Providers({
+    settings: settings.value.providers,
+    environment,
+    keys: credentials,
+    clock,
+    codex,
+  });
   const models = scope.own(
     new Models({
       settings,
@@ -67,6 +75,7 @@ export async function openModelAccess(options: ModelAccessOptions): Promise<Mode
     credentials,
     listed,
     local,
+    codex,
     models: () => models.counts(),
     secret,
     changed,

@@ -130,6 +130,9 @@ export const folderNewsMs = 200;
 export const foreignLookMs = 1_000;
 /** A provider's answer to whether a key works: slow ones take seconds, a person waits no longer. */
 export const keyTrialMs = 10_000;
+/** A login's new tokens come within this; another process that renews them is waited for a little longer. */
+export const loginRenewMs = 10_000;
+export const loginLockMs = 15_000;
 /** A provider's list of models; the longest known has 1 MB. */
 export const maxModelListBytes = 8 * 1024 * 1024;
 /** The catalogue of all vendors, when it is fetched: 2 MB at present. */

@@ -33,6 +33,7 @@ export const invariants = {
 
   PR1: 'No wire format is known outside its adapter: a session goes on with another provider.',
   PR2: 'Each wire format has one adapter, and all of them pass one acceptance suite on recorded and scripted streams.',
+  PR3: 'The login of the Codex CLI is used, renewed once for all under a lock of its file, written back whole and owner-only; its tokens stand in no message, event or log.',
   PR4: 'A provider is a row of the settings: format, address, name of the key, models.',
   PR5: "The model is the one named for this run, else the resumed session's, the environment's, the settings', or the first that is offered.",
   PR6: 'Model, effort and mode belong to the session, apply from the next step, and are in the log before they are used.',

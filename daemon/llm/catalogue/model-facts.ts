@@ -50,8 +50,8 @@ export function offered(
   listed: readonly ListedModel[] | null,
 ): OfferedModel[] {
   const named = row.models.map(({ id }) => ({ ...factsOf(row, id, catalogue, listed), shortlisted: true }));
-  // A gateway of a vendor's name offers what its row names.
-  const known = row.vendor === null ? [] : catalogue.of(row.catalogue);
+  // A gateway of a vendor's name offers what its row names, and so does a login.
+  const known = row.vendor === null || row.login !== null ? [] : catalogue.of(row.catalogue);
   const candidates = candidatesOf(known, listed ?? []).filter(({ id }) => row.models.every((one) => one.id !== id));
   const first = named.length > 0 && row.origin === 'settings' ? new Set<string>() : shortlist(row, candidates, listed);
   const rest = candidates.map(({ id, model, own }) => ({
@@ -148,7 +148,8 @@ function put(
 /** The catalogue's prices are the vendor's: at another address they say nothing. */
 function priceOf(row: ProviderRow, entry: ModelEntry | null, model: CatalogueModel | null): ModelPrice | null {
   const named = entry?.price;
-  if (named === undefined) return row.vendor === null ? null : (model?.price ?? null);
+  // What is asked with a login is paid by its subscription.
+  if (named === undefined) return row.vendor === null || row.login !== null ? null : (model?.price ?? null);
   const { input, output, cacheRead, cacheWrite } = named;
   return { input, output, cacheRead: cacheRead ?? null, cacheWrite: cacheWrite ?? null };
 }

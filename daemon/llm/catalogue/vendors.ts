@@ -10,15 +10,19 @@ export interface Vendor {
   readonly format: ProviderSettings['format'];
   readonly baseUrl: string;
   /** Environment variables that people keep its key in; the first is the vendor's own word for it. */
-  readonly keyVariables: readonly [string, ...string[]];
+  readonly keyVariables: readonly string[];
   /** Where keys are made. */
-  readonly keysPage: string;
+  readonly keysPage: string | null;
   /** Asked, behind baseUrl, to try a key: must refuse a wrong one and cost nothing. */
   readonly tryPath: string;
   /** Lists the models, behind baseUrl, where tryPath does not. */
   readonly listPath?: string;
   /** Its name in the catalogue. */
   readonly catalogue: string;
+  /** A login of another program that it is asked with, instead of a key. */
+  readonly login?: 'codex';
+  /** What it offers, where it has no list of its own. */
+  readonly models?: readonly string[];
   /** Of a vendor that hands on the models of many: whose newest one is offered before anybody searches. */
   readonly makers?: readonly string[];
 }
@@ -156,5 +160,17 @@ export const vendors: readonly Vendor[] = [
     keysPage: 'https://modelstudio.console.alibabacloud.com/?tab=playground#/api-key',
     tryPath: '/models',
     catalogue: 'alibaba',
+  },
+  {
+    name: 'chatgpt',
+    label: 'ChatGPT (Codex login)',
+    format: 'openai-responses',
+    baseUrl: 'https://chatgpt.com/backend-api/codex',
+    keyVariables: [],
+    keysPage: null,
+    tryPath: '/models',
+    catalogue: 'openai',
+    login: 'codex',
+    models: ['gpt-5.1-codex', 'gpt-5.1', 'gpt-5-codex', 'gpt-5'],
   },
 ];

@@ -2,6 +2,7 @@
  * One request to a provider and its answer, whatever the wire format: how far it came, why it was stopped, and the timers that may stop it.
  * It judges nothing; wire-client.ts does.
  */
+import type { Failure } from '#protocol/values/outcome.ts';
 import { afterFinishMs, maxReplyBytes } from '../../base/limits.ts';
 
 export class Exchange {
@@ -10,6 +11,8 @@ export class Exchange {
   /** Of the answer; empty until there is one. */
   headers = new Headers();
   refusal: { status: number; text: string } | null = null;
+  /** Why there was no token to ask with. */
+  denied: Failure | null = null;
   /** Why we ended it ourselves; null while we have not. */
   stopped: 'aborted' | 'silent' | 'too-large' | 'finish' | 'over' | null = null;
   readonly #connection = new AbortController();

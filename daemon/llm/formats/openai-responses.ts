@@ -13,6 +13,19 @@ export function openAiResponses(options: WireOptions): ModelClient {
   return wireClient(responsesFormat, options);
 }
 
+/** At the address of the Codex login: it says who asks as the CLI does, and refuses a limit of output. */
+export function codexResponses(options: WireOptions): ModelClient {
+  const format: WireFormat = {
+    ...responsesFormat,
+    headers: (key) => ({
+      ...responsesFormat.headers(key),
+      'openai-beta': 'responses=experimental',
+      originator: 'codex_cli_rs',
+    }),
+  };
+  return wireClient(format, { ...options, maxOutputTokens: () => null });
+}
+
 export const responsesFormat: WireFormat = {
   headers: (key) => (key === null ? {} : { authorization: `Bearer ${key}` }),
   reader: readResponsesReply,

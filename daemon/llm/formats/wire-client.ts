@@ -21,6 +21,8 @@ export interface WireOptions {
   baseUrl: string;
   /** Null for a server that wants none; then no header with a key is sent. */
   key: string | null;
+  /** Asked for what a request carries instead of a key that never changes: a login whose tokens are renewed. */
+  access?: WireAccess;
   /** The environment variable the key came from, for messages. */
   keyName: string | null;
   /** Silence after which the connection counts as dead. */
@@ -29,9 +31,21 @@ export interface WireOptions {
   clock: Clock;
   /** The most a model may say in one reply, where the settings name it; null where they do not. */
   maxOutputTokens?: (model: string) => number | null;
+  /** Told of the headers of every answer: some say what is left of a quota. */
+  heard?: (headers: Headers) => void;
   /** Replaces the network: for tests. */
   http?: Pick<Http, 'fetch' | 'close'>;
 }
+
+/** A login: tokens that expire and are renewed. */
+export interface WireAccess {
+  /** The token in force, and what else each request says with it. */
+  now(signal: AbortSignal): Promise<Granted>;
+  /** The provider refused this token: another one, or why there is none. Asked once a request. */
+  renew(refused: string, signal: AbortSignal): Promise<Granted>;
+}
+
+export type Granted = { token: string; headers: Record<string, string> } | { denied: Failure };
 
 export interface WireFormat {
   /** How this format carries a key, and what else each request must say. */
@@ -58,7 +72,7 @@ export function wireClient(format: WireFormat, options: WireOptions): ModelClien
 class WireClient implements ModelClient {
   readonly #format: WireFormat;
   readonly #options: WireOptions;
-  readonly #provider: Provider;
+  #provider: Provider;
   readonly #http: Pick<Http, 'fetch' | 'close'>;
   readonly #exchanges = new Set<Exchange>();
   #closed = false;
@@ -130,18 +144,50 @@ class WireClient implements ModelClient {
 
   /** Sends the SDK's body with headers of our own, so that nothing goes out that is not written here. */
   async #fetch(url: string | URL | Request, init: RequestInit | undefined, exchange: Exchange): Promise<Response> {
+    const { access } = this.#options;
+    if (access === undefined) return await this.#send(url, init, exchange, this.#options.key, {});
+    const first = await access.now(exchange.signal);
+    if ('denied' in first) return denied(first.denied, exchange);
+    const response = await this.#as(first, url, init, exchange);
+    if (response.status !== 401) return response;
+    const second = await access.renew(first.token, exchange.signal);
+    if ('denied' in second) return denied(second.denied, exchange);
+    exchange.refusal = null;
+    return await this.#as(second, url, init, exchange);
+  }
+
+  async #as(
+    granted: Exclude<Granted, { denied: Failure }>,
+    url: string | URL | Request,
+    init: RequestInit | undefined,
+    exchange: Exchange,
+  ): Promise<Response> {
+    // From here on no message repeats it.
+    this.#provider = { ...this.#provider, key: granted.token };
+    return await this.#send(url, init, exchange, granted.token, granted.headers);
+  }
+
+  async #send(
+    url: string | URL | Request,
+    init: RequestInit | undefined,
+    exchange: Exchange,
+    key: string | null,
+    headers: Record<string, string>,
+  ): Promise<Response> {
     const response = await this.#http.fetch(url instanceof Request ? url.url : String(url), {
       method: init?.method ?? 'POST',
       headers: {
         'content-type': 'application/json',
         accept: 'text/event-stream',
         'user-agent': 'alcove',
-        ...this.#format.headers(this.#options.key),
+        ...this.#format.headers(key),
+        ...headers,
       },
       body: typeof init?.body === 'string' ? init.body : '',
       signal: exchange.signal,
       received: (bytes) => exchange.received(bytes),
     });
+    this.#options.heard?.(response.headers);
     exchange.phase = 'answered';
     exchange.headers = response.headers;
     if (response.ok) return response;
@@ -175,6 +221,9 @@ class WireClient implements ModelClient {
     if (exchange.stopped === 'too-large') {
       const limit = `${maxReplyBytes / 1024 / 1024} MiB`;
       return this.#failed(reply, 'reply_malformed', `sent more than ${limit} for one reply`, 'It was cut off.', false);
+    }
+    if (exchange.denied !== null) {
+      return { type: 'failed', failure: exchange.denied, usage: reply.usage, retryable: false, retryAfterMs: null };
     }
     if (exchange.refusal !== null) return this.#refused(exchange.refusal, exchange, reply);
     const streamed = errorInStream(error);
@@ -257,6 +306,12 @@ class WireClient implements ModelClient {
     if (cause !== null) failure.detail = redact(chainOf(cause), this.#provider);
     return { type: 'failed', failure, usage: reply.usage, retryable: curable && !reply.produced, retryAfterMs: null };
   }
+}
+
+/** Ends an exchange whose login has no token: the SDK only needs to see that it is over. */
+function denied(failure: Failure, exchange: Exchange): Response {
+  exchange.denied = failure;
+  return new Response('', { status: 401 });
 }
 
 const noCalls = 'None of its tool calls was run.';

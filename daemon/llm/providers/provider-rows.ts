@@ -13,6 +13,8 @@ export interface ProviderRow {
   /** Without a slash at the end. */
   readonly baseUrl: string;
   readonly keyNeeded: boolean;
+  /** A login of another program that it is asked with, instead of a key. */
+  readonly login: 'codex' | null;
   /** Environment variables that are looked at for its key, in this order. */
   readonly keyVariables: readonly string[];
   readonly keysPage: string | null;
@@ -58,14 +60,15 @@ function rowOfVendor(vendor: Vendor): ProviderRow {
     origin: 'known',
     format,
     baseUrl,
-    keyNeeded: true,
+    keyNeeded: vendor.login === undefined,
+    login: vendor.login ?? null,
     keyVariables,
     keysPage,
     tryPath,
     listPath: listPath ?? null,
     vendor,
     catalogue,
-    models: [],
+    models: (vendor.models ?? []).map((id) => ({ id })),
   };
 }
 
@@ -83,7 +86,8 @@ function rowOfSettings(name: string, settings: ProviderSettings): ProviderRow {
     origin: 'settings',
     format: settings.format,
     baseUrl,
-    keyNeeded: keyVariables.length > 0,
+    keyNeeded: settings.login === undefined && keyVariables.length > 0,
+    login: settings.login ?? null,
     keyVariables,
     keysPage: vendor?.keysPage ?? null,
     tryPath: settings.format === vendor?.format ? vendor.tryPath : tryPaths[settings.format],
@@ -102,6 +106,7 @@ function rowOfServer(server: FoundServer): ProviderRow {
     format: 'openai-chat',
     baseUrl: server.baseUrl,
     keyNeeded: false,
+    login: null,
     keyVariables: [],
     keysPage: null,
     tryPath: tryPaths['openai-chat'],

@@ -60,6 +60,15 @@ export const providerSettings = z.object({
         ),
       ),
   ),
+  login: z.optional(
+    z
+      .enum(['codex'])
+      .check(
+        z.describe(
+          'Asked with the login of the Codex CLI instead of a key; for openai-responses. The known provider chatgpt does so by itself.',
+        ),
+      ),
+  ),
   models: z.optional(
     z
       .array(z.union([modelEntry.shape.id, modelEntry]))

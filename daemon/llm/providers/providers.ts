@@ -12,10 +12,10 @@ import type { ModelRequest, StreamEvent } from '../item.ts';
 import type { ModelClient } from '../model-stream.ts';
 import { offlineModel } from '../scripted/offline.ts';
 import { openAiChat } from '../formats/openai-chat.ts';
-import { openAiResponses } from '../formats/openai-responses.ts';
+import { codexResponses, openAiResponses } from '../formats/openai-responses.ts';
 import { originOf, rowsOf, type FoundServer, type ProviderRow } from './provider-rows.ts';
 import { offlineName, offlineProvider, type ProviderSettings } from './provider-settings.ts';
-import type { WireOptions } from '../formats/wire-client.ts';
+import type { WireAccess, WireOptions } from '../formats/wire-client.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -30,6 +30,11 @@ const adapters: Record<ProviderSettings['format'], (options: WireOptions) => Mod
   'openai-responses': openAiResponses,
 };
 
+/** The address behind the Codex login takes less than the format it speaks. */
+function adapterOf(row: ProviderRow): (options: WireOptions) => ModelClient {
+  return row.login === 'codex' ? codexResponses : adapters[row.format];
+}
+
 /** The keys that were given to Alcove. */
 export interface StoredKeys {
   get(provider: string, origin: string): string | null;
@@ -43,11 +48,18 @@ export interface KeyInForce {
   readonly variable: string | null;
 }
 
+export interface CodexAccess extends WireAccess {
+  /** Why there is no login to use; null where there is one. */
+  readonly obstacle: Failure | null;
+}
+
 export interface ProvidersOptions {
   settings: ReadonlyMap<string, ProviderSettings>;
   environment: Environment;
   keys: StoredKeys;
   clock: Clock;
+  /** The login of the Codex CLI, for rows that ask with it. */
+  codex?: CodexAccess;
   /** Replaces the built-in demo: for tests. */
   offline?: ModelClient;
 }
@@ -59,6 +71,7 @@ export class Providers {
   readonly #environment: Environment;
   readonly #keys: StoredKeys;
   readonly #clock: Clock;
+  readonly #codex: CodexAccess | null;
   readonly #offline: ModelClient;
   /** The client of each row, with the row and the key it was made for. */
   readonly #clients = new Map<string, { client: SharedClient; row: ProviderRow; key: string | null }>();
@@ -71,6 +84,7 @@ export class Providers {
     this.#environment = options.environment;
     this.#keys = options.keys;
     this.#clock = options.clock;
+    this.#codex = options.codex ?? null;
     this.#offline = options.offline ?? offlineModel();
     this.#rows = rowsOf(this.#settings, this.#found);
   }
@@ -126,6 +140,7 @@ export class Providers {
 
   /** The key that this provider is asked with: one that was given to Alcove, else the environment's. */
   keyOf(row: ProviderRow): KeyInForce | null {
+    if (row.login !== null) return null;
     const stored = this.#keys.get(row.name, originOf(row.baseUrl));
     if (stored !== null) return { key: stored, from: 'stored', variable: null };
     for (const variable of row.keyVariables) {
@@ -137,6 +152,10 @@ export class Providers {
 
   /** Why this provider cannot be used now; null where nothing stands in the way. */
   obstacle(row: ProviderRow): Failure | null {
+    if (row.login !== null)
+      return this.#codex === null
+        ? { code: 'unauthorized', message: `${row.label} cannot be used from here.` }
+        : this.#codex.obstacle;
     if (!row.keyNeeded || this.keyOf(row) !== null) return null;
     const variable = row.keyVariables[0] ?? '';
     const message = `${row.label} needs a key: connect it in the app under Providers, or with "alcove login ${row.name}", or set ${variable} and start Alcove again.`;
@@ -154,12 +173,13 @@ export class Providers {
     if (cached !== undefined) return cached.client;
     const inForce = this.keyOf(row);
     const make = () =>
-      adapters[row.format]({
+      adapterOf(row)({
         provider: row.name,
         baseUrl: row.baseUrl,
         key: inForce?.key ?? null,
         keyName: inForce?.variable ?? null,
         clock: this.#clock,
+        ...(row.login !== null && this.#codex !== null && { access: this.#codex }),
         maxOutputTokens: (model) => row.models.find((one) => one.id === model)?.maxOutputTokens ?? null,
       });
     const client = new SharedClient(make, (open) => {

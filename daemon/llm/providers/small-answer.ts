@@ -13,19 +13,21 @@ export type SmallAnswer =
 export interface Question {
   url: string;
   headers: Record<string, string>;
+  /** What is posted; without it the question is a GET. */
+  body?: string;
   timeoutMs: number;
   maxBytes: number;
 }
 
-export async function askShortly({ url, headers, timeoutMs, maxBytes }: Question): Promise<SmallAnswer> {
+export async function askShortly({ url, headers, body, timeoutMs, maxBytes }: Question): Promise<SmallAnswer> {
   const http = new Http();
   const late = AbortSignal.timeout(timeoutMs);
   const enough = new AbortController();
   try {
     const response = await http.fetch(url, {
-      method: 'GET',
+      method: body === undefined ? 'GET' : 'POST',
       headers: { accept: 'application/json', 'user-agent': 'alcove', ...headers },
-      body: '',
+      body: body ?? '',
       signal: AbortSignal.any([late, enough.signal]),
       received: () => undefined,
     });

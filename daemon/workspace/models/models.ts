@@ -237,6 +237,7 @@ export class Models {
     if (row.origin === 'found' && local.found.every(({ name }) => name !== row.name)) return [];
     const obstacle = providers.obstacle(row);
     // Of a vendor without a key nothing is listed but what the settings name; those say why they cannot be used.
+    if (obstacle !== null && row.origin === 'known') return [];
     const models = obstacle === null ? offered(row, catalogue, this.#listedBy(row)) : namedOf(row, catalogue);
     return models.map(({ id, shortlisted, efforts, ...facts }) => ({
       ...facts,

@@ -6,7 +6,9 @@ import type { Result } from '#protocol/command.ts';
 import { RequestError } from '#protocol/errors.ts';
 import type { Provider } from '#protocol/commands/provider.ts';
 import { nearest } from '#protocol/values/nearest.ts';
+import type { WireAccess } from '../../llm/formats/wire-client.ts';
 import type { Credentials } from '../../llm/providers/credentials.ts';
+import { loginLockMs } from '../../base/limits.ts';
 import { tryKey } from '../../llm/providers/key-trial.ts';
 import type { ListedModels } from '../../llm/catalogue/listed-models.ts';
 import { originOf, type FoundServer, type ProviderRow } from '../../llm/providers/provider-rows.ts';
@@ -17,6 +19,7 @@ export interface ConnectionsNeeds {
   credentials: Credentials;
   listed: ListedModels;
   local: { look(): Promise<readonly FoundServer[]>; readonly found: readonly FoundServer[] };
+  codex: WireAccess;
   /** How many models of each provider are offered now; looks at settings and servers first. */
   models(): Promise<ReadonlyMap<string, number>>;
   /** From now on this must not stand in any log. */
@@ -46,6 +49,7 @@ export class Connections {
     const row = this.#row(name);
     const origin = originOf(row.baseUrl);
     const given = written.trim();
+    if (row.login !== null) return await this.#lookAtLogin(row, given);
     if (given !== '' && !/^[\x21-\x7e]+$/.test(given))
       throw new RequestError(
         'invalid_params',
@@ -70,6 +74,24 @@ export class Connections {
       stored: credentials.get(name, origin) !== null,
       message: `${trial.message}${kept}`,
       provider: this.#shown(this.#row(name), await this.#needs.models()),
+    };
+  }
+
+  /** A login is another program's: there is no key to keep, only the question whether it holds. */
+  async #lookAtLogin(row: ProviderRow, given: string): Promise<Result<'provider.connect'>> {
+    if (given !== '')
+      throw new RequestError(
+        'invalid_params',
+        `${row.label} takes no key: it is asked with the login of the Codex CLI.`,
+      );
+    const found = await this.#needs.codex.now(AbortSignal.timeout(loginLockMs));
+    this.#changed();
+    return {
+      answer:
+        'denied' in found ? (found.denied.code === 'provider_unreachable' ? 'unreachable' : 'refused') : 'accepted',
+      stored: false,
+      message: 'denied' in found ? found.denied.message : 'The Codex login of this machine is used.',
+      provider: this.#shown(row, await this.#needs.models()),
     };
   }
 
