@@ -6,8 +6,10 @@ import {
   startWireServer,
   type Reply,
   type Script,
+  type Strict,
   type WireServer,
 } from './wire-server.ts';
+import { messagesDemand } from './strict-requests.ts';
 import type { MessagesBody } from '../llm/formats/anthropic-messages-request.ts';
 
 export interface MessagesReply {
@@ -25,8 +27,11 @@ export interface MessagesReply {
   startUsage?: Record<string, unknown>;
 }
 
-export function startAnthropicServer(script?: Script<MessagesBody>): Promise<WireServer<MessagesBody>> {
-  return startWireServer<MessagesBody>('', script);
+export function startAnthropicServer(
+  script?: Script<MessagesBody>,
+  strict: Strict = {},
+): Promise<WireServer<MessagesBody>> {
+  return startWireServer<MessagesBody>('', script, { demand: messagesDemand, ...strict });
 }
 
 /** A whole reply as the provider streams it. */

@@ -14,8 +14,10 @@ import {
   type Act,
   type Reply,
   type Script,
+  type Strict,
   type WireServer,
 } from './wire-server.ts';
+import { chatDemand } from './strict-requests.ts';
 
 export interface ChatMessage {
   role: 'system' | 'user' | 'assistant' | 'tool';
@@ -54,8 +56,8 @@ export interface ChatReply {
 }
 
 /** Its URL ends in `/v1`. */
-export function startOpenAiServer(script?: ChatScript): Promise<OpenAiServer> {
-  return startWireServer('/v1', script);
+export function startOpenAiServer(script?: ChatScript, strict: Strict = {}): Promise<OpenAiServer> {
+  return startWireServer('/v1', script, { demand: chatDemand, ...strict });
 }
 
 /** A whole reply as a provider streams it: reasoning, text, calls, finish reason, usage, [DONE]. */

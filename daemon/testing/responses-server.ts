@@ -1,6 +1,15 @@
 /** Replies in the format of OpenAI Responses, for a provider on loopback that is played by script (wire-server.ts). */
 import type { ResponsesBody } from '../llm/formats/openai-responses-request.ts';
-import { eventReply, listOf, startWireServer, type Reply, type Script, type WireServer } from './wire-server.ts';
+import {
+  eventReply,
+  listOf,
+  startWireServer,
+  type Reply,
+  type Script,
+  type Strict,
+  type WireServer,
+} from './wire-server.ts';
+import { responsesDemand } from './strict-requests.ts';
 
 export interface ResponsesReply {
   reasoning?: string | string[];
@@ -14,8 +23,11 @@ export interface ResponsesReply {
 }
 
 /** Its URL ends in `/v1`. */
-export function startResponsesServer(script?: Script<ResponsesBody>): Promise<WireServer<ResponsesBody>> {
-  return startWireServer<ResponsesBody>('/v1', script);
+export function startResponsesServer(
+  script?: Script<ResponsesBody>,
+  strict: Strict = {},
+): Promise<WireServer<ResponsesBody>> {
+  return startWireServer<ResponsesBody>('/v1', script, { demand: responsesDemand, ...strict });
 }
 
 export function responsesReply(reply: ResponsesReply): Reply {

@@ -7,6 +7,7 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AddressInfo, Socket } from 'node:net';
+import type { Demand } from './strict-requests.ts';
 
 /** What the server does next while it answers. `bytes` go out as one write. */
 export type Act =
@@ -41,6 +42,8 @@ export interface WireServer<Body> {
   /** The base URL to configure. */
   readonly url: string;
   readonly requests: readonly RecordedRequest<Body>[];
+  /** What did not fit the demands, in the words of the vendor. */
+  readonly refusals: readonly string[];
   /** Connections open now. */
   readonly connections: number;
   /** Replies for the next requests, in order; they come before the script function. */
@@ -52,8 +55,21 @@ export interface WireServer<Body> {
   close(): Promise<void>;
 }
 
+/** What is demanded of each request; one that does not fit is answered 400, whatever the script says. */
+export interface Strict {
+  demand?: Demand;
+  /** Reasoning that comes back must have been said by this server. */
+  origin?: boolean;
+}
+
 /** `prefix` is what the base URL has behind the port. */
-export async function startWireServer<Body>(prefix: string, script?: Script<Body>): Promise<WireServer<Body>> {
+export async function startWireServer<Body>(
+  prefix: string,
+  script?: Script<Body>,
+  strict: Strict = {},
+): Promise<WireServer<Body>> {
+  let said = '';
+  const refusals: string[] = [];
   const queue: Reply[] = [];
   const requests: RecordedRequest<Body>[] = [];
   const sockets = new Set<Socket>();
@@ -72,10 +88,19 @@ export async function startWireServer<Body>(prefix: string, script?: Script<Body
 
   const server = createServer((incoming, outgoing) => {
     void answer(incoming, outgoing, requests, wake, async (request) => {
+      const problem = strict.demand?.(request.body, strict.origin === true ? said : null) ?? null;
+      if (problem !== null) {
+        refusals.push(problem);
+        return errorReply(400, { message: problem, type: 'invalid_request_error' });
+      }
       const queued = queue.shift();
-      if (queued !== undefined) return queued;
-      if (script !== undefined) return await script(request);
-      return errorReply(400, { message: 'the script foresaw no further request', type: 'unscripted' });
+      const reply =
+        queued ??
+        (script === undefined
+          ? errorReply(400, { message: 'the script foresaw no further request', type: 'unscripted' })
+          : await script(request));
+      if (strict.origin === true) said += Buffer.from(bytesOf(reply)).toString('utf8');
+      return reply;
     });
   });
   server.on('connection', (socket) => {
@@ -91,6 +116,7 @@ export async function startWireServer<Body>(prefix: string, script?: Script<Body
   return {
     url: `http://127.0.0.1:${port}${prefix}`,
     requests,
+    refusals,
     get connections() {
       return sockets.size;
     },

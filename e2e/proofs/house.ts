@@ -50,7 +50,12 @@ export class House {
     this.folder = join(scratch, 'garden');
     this.provider = provider;
     // A model server that happens to run on this machine is none of the proof's.
-    const own = { E2E_KEY: secretKey, ALCOVE_LOCAL_SERVERS: 'off' };
+    const own = {
+      E2E_KEY: secretKey,
+      ALCOVE_LOCAL_SERVERS: 'off',
+      // Nor is a login of whoever runs it.
+      CODEX_HOME: join(this.home, 'codex'),
+    };
     this.daemon = new Daemon({ home: this.home, folder: this.folder, environment: own });
     this.#environment = {
       PATH: process.env['PATH'] ?? '',

@@ -4,7 +4,7 @@ import type { ResponsesBody } from '../../daemon/llm/formats/openai-responses-re
 import { messagesReply, startAnthropicServer } from '../../daemon/testing/anthropic-server.ts';
 import { chatReply, startOpenAiServer, type ChatBody } from '../../daemon/testing/openai-server.ts';
 import { responsesReply, startResponsesServer } from '../../daemon/testing/responses-server.ts';
-import type { Reply, Script, WireServer } from '../../daemon/testing/wire-server.ts';
+import type { Reply, Script, Strict, WireServer } from '../../daemon/testing/wire-server.ts';
 
 /** One reply in no format's words. Text in pieces goes out as so many deltas. */
 export interface Said {
@@ -20,7 +20,7 @@ export type Marks = string[];
 
 export interface Format {
   readonly name: 'openai-chat' | 'anthropic-messages' | 'openai-responses';
-  start(script?: Script<unknown>): Promise<WireServer<unknown>>;
+  start(script?: Script<unknown>, strict?: Strict): Promise<WireServer<unknown>>;
   reply(said: Said): Reply;
   marks(body: unknown): Marks;
   /** Names of the tools that the request offers. */
@@ -33,7 +33,7 @@ const withTexts = ({ calls = [] }: Said) =>
 export const formats: readonly Format[] = [
   {
     name: 'openai-chat',
-    start: (script) => startOpenAiServer(script),
+    start: (script, strict) => startOpenAiServer(script, strict),
     reply: ({ thought, text, calls, inputTokens = 100 }) =>
       chatReply({
         ...(thought !== undefined && { reasoning: thought }),
@@ -51,7 +51,7 @@ export const formats: readonly Format[] = [
   },
   {
     name: 'anthropic-messages',
-    start: (script) => startAnthropicServer(script),
+    start: (script, strict) => startAnthropicServer(script, strict),
     reply: (said) =>
       messagesReply({
         ...(said.thought !== undefined && { thinking: said.thought, signature: 'signed by the vendor' }),
@@ -74,7 +74,7 @@ export const formats: readonly Format[] = [
   },
   {
     name: 'openai-responses',
-    start: (script) => startResponsesServer(script),
+    start: (script, strict) => startResponsesServer(script, strict),
     reply: (said) =>
       responsesReply({
         ...(said.thought !== undefined && { reasoning: said.thought, encrypted: 'sealed by the vendor' }),

@@ -36,6 +36,7 @@ export function chatBody(request: ModelRequest, provider: string): ChatBody {
   const messages: ChatMessage[] = [];
   if (request.system !== '') messages.push({ role: 'system', content: request.system });
   const lastPerson = request.items.findLastIndex((item) => item.type === 'person');
+  const lends = demandsReasoning(request, provider);
   for (const [index, item] of request.items.entries()) {
     switch (item.type) {
       case 'person':
@@ -46,7 +47,7 @@ export function chatBody(request: ModelRequest, provider: string): ChatBody {
         const message = once(running ? runningReplies : earlierReplies, item, () =>
           assistantMessage(item.pieces, running),
         );
-        if (message !== null) messages.push(message);
+        if (message !== null) messages.push(lends && index > lastPerson ? lent(message, item.pieces) : message);
         break;
       }
       case 'result':
@@ -63,6 +64,26 @@ export function chatBody(request: ModelRequest, provider: string): ChatBody {
     ...(request.tools.length > 0 && { tools: request.tools.map((tool) => ({ type: 'function', function: tool })) }),
     ...(request.effort !== null && { reasoning_effort: request.effort === 'off' ? 'none' : request.effort }),
   };
+}
+
+/** Whether this model refuses a reply with calls that has no reasoning: DeepSeek's and Moonshot's, and whoever sent some in that field before. */
+function demandsReasoning({ model, items }: ModelRequest, provider: string): boolean {
+  if (/deepseek|kimi/i.test(model)) return true;
+  return items.some(
+    (item) =>
+      item.type === 'reply' &&
+      item.provider === provider &&
+      item.model === model &&
+      item.pieces.some((piece) => piece.type === 'reasoning' && piece.signature === returnedReasoning),
+  );
+}
+
+/** A reply of the running exchange that another model made, or that came without reasoning: in this field any text will do (US6). */
+function lent(message: ChatMessage, pieces: ReplyPiece[]): ChatMessage {
+  if (message.role !== 'assistant' || message.tool_calls === undefined || message.reasoning_content !== undefined)
+    return message;
+  const text = pieces.flatMap((piece) => (piece.type === 'reasoning' ? [piece.text] : [])).join('');
+  return { ...message, reasoning_content: text === '' ? '(No reasoning was given.)' : text };
 }
 
 /** An item never changes, and is sent again with every step that follows: its message is made once, so a step costs no more in a long session. */

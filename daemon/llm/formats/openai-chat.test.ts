@@ -24,8 +24,9 @@ import {
 } from '../../testing/wire-server.ts';
 import { triedOnRecordings } from '../../testing/recorded-streams.ts';
 import { acceptance, aRequest, callsOf, gather, person, type Gathered } from './contract.ts';
-import type { Item, ModelRequest } from '../item.ts';
+import type { Item, ModelRequest, ReplyPiece } from '../item.ts';
 import { chatFormat, openAiChat } from './openai-chat.ts';
+import { chatBody } from './openai-chat-request.ts';
 
 const clock = { now: () => Date.parse('2026-12-01T10:00:00Z') };
 
@@ -528,3 +529,26 @@ async function requestOf(request: ModelRequest, key: string | null = 'sk-secret'
 function offsets(length: number): number[] {
   return Array.from({ length: length - 1 }, (_, index) => index + 1);
 }
+
+test('US6: a model that wants reasoning beside every call of the running exchange gets that of another, or a word for it', () => {
+  const reply = (callId: string, pieces: ReplyPiece[]): Item => ({
+    type: 'reply',
+    provider: 'other',
+    model: 'claude',
+    pieces: [...pieces, { type: 'tool-call', callId, tool: 'read', argumentsText: '{}' }],
+  });
+  const result = (callId: string): Item => ({ type: 'result', callId, tool: 'read', parts: [], failed: false });
+  const items: Item[] = [
+    person('go'),
+    reply('cal_1', [{ type: 'reasoning', text: 'hm', signature: 'anthropic:x' }]),
+    result('cal_1'),
+    reply('cal_2', []),
+    result('cal_2'),
+  ];
+  const sent = (model: string) =>
+    chatBody({ ...aRequest(items), model }, 'deepseek').messages.flatMap((message) =>
+      message.role === 'assistant' ? [message.reasoning_content] : [],
+    );
+  expect(sent('deepseek-reasoner')).toEqual(['hm', '(No reasoning was given.)']);
+  expect(sent('gpt-4.1')).toEqual([undefined, undefined]);
+});
