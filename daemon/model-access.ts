@@ -52,6 +52,7 @@ export async function openModelAccess(options: ModelAccessOptions): Promise<Mode
     keys: credentials,
     clock,
     codex,
+    promptCache: () => settings.value.promptCache,
   });
   const models = scope.own(
     new Models({

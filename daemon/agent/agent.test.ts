@@ -1003,7 +1003,7 @@ describe('modes', () => {
     expect(ran).toEqual([]);
     expect(allCalls(conversation).map(({ outcome }) => outcome)).toEqual(['denied', 'denied', 'completed']);
     expect(made.model.requests[0]?.tools.map(({ name }) => name)).toEqual(['look']);
-    expect(made.model.requests[0]?.system).toContain('Mode: plan');
+    expect(made.model.requests[0]?.hints).toContain('Mode: plan');
   });
 
   test('PM1 a change that a person allows after the mode became plan does not run', async () => {

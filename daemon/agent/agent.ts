@@ -89,7 +89,8 @@ export class Agent {
         return {
           model,
           effort: step?.effort ?? null,
-          system: promptText(parts),
+          ...promptText(parts),
+          session: facts.sessionId,
           items: await context.items(conversation, model, sees),
           tools: offered.map(({ name, description, parameters }) => ({ name, description, parameters })),
         };

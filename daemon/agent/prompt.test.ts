@@ -29,9 +29,10 @@ test('CX4 AGENTS.md and CLAUDE.md are read from the folder up to the root of its
     '../../CLAUDE.md',
     '../CLAUDE.md',
     'AGENTS.md',
+    'day',
     'mode',
   ]);
-  const text = promptText(await promptParts({ ...facts, folder }));
+  const text = promptText(await promptParts({ ...facts, folder })).system;
   expect(text).not.toContain('of a stranger');
   expect(text.indexOf('of the root')).toBeLessThan(text.indexOf('of the app'));
 });
@@ -43,11 +44,11 @@ test('CX4 outside a repository only the folder itself counts; what is empty, a f
   writeFileSync(join(outside, 'AGENTS.md'), 'above');
   writeFileSync(join(folder, 'AGENTS.md'), 'x'.repeat(200_000));
   const parts = await promptParts({ ...facts, folder });
-  expect(parts.map(({ name }) => name)).toEqual(['base', 'environment', 'AGENTS.md', 'mode']);
+  expect(parts.map(({ name }) => name)).toEqual(['base', 'environment', 'AGENTS.md', 'day', 'mode']);
   expect(parts[2]?.text).toContain('The rest of this file is left out');
   expect(parts[2]?.text.length).toBeLessThan(70_000);
   writeFileSync(join(folder, 'AGENTS.md'), ' \n');
-  expect(await namesOf(folder)).toEqual(['base', 'environment', 'mode']);
+  expect(await namesOf(folder)).toEqual(['base', 'environment', 'day', 'mode']);
 });
 
 test('CX4 a change of the instructions is in the next request, also within a turn', async () => {
@@ -73,11 +74,11 @@ test('CX4 a change of the instructions is in the next request, also within a tur
 });
 
 test('CX17 the prompt asks for no narration before calls and for faithful reports; each mode says what it is', async () => {
-  const text = promptText(await promptParts({ ...facts, folder: temporaryFolder() }));
+  const text = promptText(await promptParts({ ...facts, folder: temporaryFolder() })).system;
   expect(text).toContain('Do not narrate before tool calls');
   expect(text).toContain('Report outcomes, errors and blockers faithfully');
   for (const mode of ['ask', 'plan', 'auto'] as const)
-    expect(promptText(await promptParts({ ...facts, mode, folder: '/' }))).toContain(`Mode: ${mode}.`);
+    expect(promptText(await promptParts({ ...facts, mode, folder: '/' })).hints).toContain(`Mode: ${mode}.`);
 });
 
 test('what is sent before anything was said stays under 10 KB: the prompt and all tools', async () => {

@@ -9,13 +9,15 @@ import type { Mode } from '#protocol/values/model.ts';
 export interface PromptPart {
   name: string;
   text: string;
+  /** Changes within a session, so it is sent behind what a provider can keep (PR16). */
+  changes?: true;
 }
 
 export interface PromptFacts {
   folder: string;
   mode: Mode;
   platform: string;
-  /** The calendar day, so that the prompt is the same all day and a provider's cache can hold it. */
+  /** The calendar day. */
   day: string;
 }
 
@@ -39,17 +41,23 @@ export async function promptParts(facts: PromptFacts): Promise<PromptPart[]> {
   const instructions = await projectInstructions(facts.folder);
   return [
     { name: 'base', text: base },
-    { name: 'environment', text: `Folder: ${facts.folder}\nPlatform: ${facts.platform}\nToday: ${facts.day}` },
+    { name: 'environment', text: `Folder: ${facts.folder}\nPlatform: ${facts.platform}` },
     ...instructions.map(({ path, text }) => ({
       name: path,
       text: `Instructions of the project, from ${path}:\n${text}`,
     })),
-    { name: 'mode', text: modes[facts.mode] },
+    { name: 'day', text: `Today: ${facts.day}`, changes: true },
+    { name: 'mode', text: modes[facts.mode], changes: true },
   ];
 }
 
-export function promptText(parts: readonly PromptPart[]): string {
-  return parts.map((part) => part.text).join('\n\n');
+/** What stays the same, and what does not. */
+export function promptText(parts: readonly PromptPart[]): { system: string; hints: string } {
+  const joined = (some: readonly PromptPart[]) => some.map((part) => part.text).join('\n\n');
+  return {
+    system: joined(parts.filter((part) => part.changes !== true)),
+    hints: joined(parts.filter((part) => part.changes === true)),
+  };
 }
 
 /** Outermost first, so that the nearest has the last word. */

@@ -31,7 +31,12 @@ export interface ModelRequest {
   /** The model's own id, without the provider. */
   model: string;
   effort: Effort | null;
+  /** The same for as long as can be: a provider keeps what it has read of a request up to where it differs. */
   system: string;
+  /** What changes within a session (the day, the mode): stands behind what can be kept. */
+  hints?: string;
+  /** Names the session for providers that keep what they read by such a name. */
+  session?: string;
   items: Item[];
   tools: ToolOffer[];
 }

@@ -168,7 +168,7 @@ export const responsesDemand = demanding((body, said) => {
         break;
       }
       default:
-        must(item['role'] === 'user' || item['role'] === 'assistant', `${at}: unknown item`);
+        must(['user', 'assistant', 'developer'].includes(text(item['role'])), `${at}: unknown item`);
         must(owed.size === 0, `${at}: No tool output found for function call ${[...owed].join(', ')}`);
         responsesContent(item['content'], at);
     }

@@ -42,6 +42,7 @@ export const invariants = {
   PR11: 'A model is found by part of its name; a typo is answered with the nearest, and a name that is in no list can be used.',
   PR13: 'The catalogue is there without network and fetched only when asked for; what is not known is unknown, never zero.',
   PR14: 'A key is tried with the provider before it is stored, its own answer is shown, and the browser keeps nothing of it.',
+  PR16: 'The same beginning of a request is the same bytes, marked where the vendor wants marks; what changes within a session stands behind it.',
   PR17: 'A picture is known by its bytes and brought within the limits of models without holding the daemon up; what is none is refused.',
   PR18: 'What a person attaches is bounded for each message and each session; more is refused by the name of the limit, and nothing is sent.',
   PR21: 'Calls of a reply run in the order of their first mention; a reply that was cut runs none; bad arguments fail their own call only.',

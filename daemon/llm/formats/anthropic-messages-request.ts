@@ -25,6 +25,7 @@ export type Message = { role: 'user'; content: UserBlock[] } | { role: 'assistan
 
 interface CacheMark {
   type: 'ephemeral';
+  ttl?: '1h';
 }
 interface TextBlock {
   type: 'text';
@@ -54,10 +55,18 @@ export type AssistantBlock =
 export const signedThinking = 'anthropic:';
 export const redactedThinking = 'anthropic-redacted:';
 
-export function messagesBody(request: ModelRequest, provider: string, maxOutputTokens: number | null): MessagesBody {
+export function messagesBody(
+  request: ModelRequest,
+  provider: string,
+  maxOutputTokens: number | null,
+  kept: '5m' | '1h' = '5m',
+): MessagesBody {
+  const mark: CacheMark = kept === '5m' ? { type: 'ephemeral' } : { type: 'ephemeral', ttl: kept };
   const messages = messagesOf(request, provider);
   const maxTokens = maxOutputTokens ?? defaultMaxTokens(request.model);
-  markLastUsers(messages);
+  const thinking = thinkingOf(request.model, request.effort, maxTokens, messages);
+  markLastUsers(messages, mark);
+  if ((request.hints ?? '').trim() !== '') hint(messages, request.hints ?? '');
   return {
     model: request.model,
     max_tokens: maxTokens,
@@ -72,22 +81,26 @@ export function messagesBody(request: ModelRequest, provider: string, maxOutputT
       })),
     }),
     messages,
-    ...thinkingOf(request.model, request.effort, maxTokens, messages),
+    ...thinking,
   };
 }
-
-const mark: CacheMark = { type: 'ephemeral' };
 
 /**
  * The last user message is where the next request goes on; the one before is where this one went on, for a cache looks back twenty blocks
  * only, and the results of one reply may be more. With system and tools these are the four marks that a request may have.
  */
-function markLastUsers(messages: Message[]): void {
+function markLastUsers(messages: Message[], mark: CacheMark): void {
   const users = messages.flatMap((message) => (message.role === 'user' ? [message.content] : []));
   for (const content of users.slice(-2)) {
     const last = content.at(-1);
     if (last !== undefined) last.cache_control = mark;
   }
+}
+
+/** Behind the last mark, and gone from there in the next request: what is kept ends before it (PR16). */
+function hint(messages: Message[], text: string): void {
+  const last = messages.at(-1);
+  if (last?.role === 'user') last.content.push({ type: 'text', text });
 }
 
 function messagesOf(request: ModelRequest, provider: string): Message[] {

@@ -13,7 +13,8 @@ import {
 } from '../../testing/wire-server.ts';
 import { anthropicMessages, messagesFormat } from './anthropic-messages.ts';
 import { acceptance, aRequest, callsOf, gather, person, type Gathered } from './contract.ts';
-import type { Item, ModelRequest } from '../item.ts';
+import { messagesBody, type MessagesBody } from './anthropic-messages-request.ts';
+import type { Item, ModelRequest, ReplyPiece } from '../item.ts';
 
 const clock = { now: () => Date.parse('2026-12-01T10:00:00Z') };
 
@@ -434,3 +435,70 @@ async function begin() {
   });
   return { server, client };
 }
+
+describe('PR16: what the vendor has read is kept', () => {
+  /** As the vendor does it: what stands before a mark is kept; a request reads the longest such beginning, twenty blocks before its own marks at most. */
+  function vendor() {
+    const kept = new Set<string>();
+    return (body: MessagesBody): { read: number; blocks: number } => {
+      const blocks: { text: string; marked: boolean }[] = [];
+      const add = (role: string, block: object) => {
+        const { cache_control: mark, ...rest } = block as { cache_control?: unknown };
+        blocks.push({ text: JSON.stringify([role, rest]), marked: mark !== undefined });
+      };
+      for (const tool of body.tools ?? []) add('tool', tool);
+      for (const block of body.system ?? []) add('system', block);
+      for (const { role, content } of body.messages) for (const block of content) add(role, block);
+      const upTo = (end: number) => blocks.slice(0, end).map(({ text }) => text).join('\n'); // prettier-ignore
+      let read = 0;
+      for (const [place, { marked }] of blocks.entries()) {
+        if (!marked) continue;
+        for (let end = place + 1; end > Math.max(0, place + 1 - 20); end -= 1) {
+          if (kept.has(upTo(end))) read = Math.max(read, end);
+        }
+      }
+      for (const [place, { marked }] of blocks.entries()) if (marked) kept.add(upTo(place + 1));
+      return { read, blocks: blocks.length };
+    };
+  }
+  const tools = ['write', 'read'].map((name) => ({ name, description: name, parameters: { type: 'object' } }));
+  const request = (items: Item[], hints: string): ModelRequest => ({ ...aRequest(items, tools), hints });
+  const call = (id: string): ReplyPiece => ({ type: 'tool-call', callId: id, tool: 'read', argumentsText: '{}' });
+  const reply = (...pieces: ReplyPiece[]): Item => ({ type: 'reply', provider: 'p', model: 'test-model', pieces });
+  const result = (callId: string): Item => ({ type: 'result', callId, tool: 'read', parts: [], failed: false });
+  const bodyOf = (items: Item[], hints: string) => messagesBody(request(items, hints), 'p', null);
+
+  test('PR16: the same request again is read from what was kept, all but the hints', () => {
+    const ask = vendor();
+    expect(ask(bodyOf([person('a')], 'Mode: ask'))).toEqual({ read: 0, blocks: 5 });
+    expect(ask(bodyOf([person('a')], 'Mode: ask'))).toEqual({ read: 4, blocks: 5 });
+  });
+
+  test('PR16: another day or mode changes nothing of what is kept', () => {
+    const ask = vendor();
+    const first = [person('a')];
+    const second = [...first, reply({ type: 'text', text: 'b' }), person('c')];
+    const third = [...second, reply(call('x')), result('x')];
+    ask(bodyOf(first, 'Today: Monday. Mode: ask'));
+    expect(ask(bodyOf(second, 'Today: Tuesday. Mode: auto')).read).toBe(4);
+    expect(ask(bodyOf(third, 'Today: Tuesday. Mode: ask')).read).toBe(6);
+  });
+
+  test('PR16: more results in one reply than the vendor looks back over are no miss', () => {
+    const ask = vendor();
+    const ids = Array.from({ length: 30 }, (_, place) => `c${place}`);
+    const items = [person('a')];
+    ask(bodyOf(items, 'x'));
+    items.push(reply(...ids.map(call)), ...ids.map(result));
+    expect(ask(bodyOf(items, 'x')).read).toBe(4);
+    items.push(reply({ type: 'text', text: 'done' }), person('next'));
+    expect(ask(bodyOf(items, 'x')).read).toBe(4 + 60);
+  });
+
+  test('PR16: an hour is asked for where the settings say so, at every mark', () => {
+    const body = messagesBody(request([person('a')], ''), 'p', null, '1h');
+    const marks = JSON.stringify(body).match(/"cache_control":\{[^}]*\}/g);
+    expect(new Set(marks)).toEqual(new Set(['"cache_control":{"type":"ephemeral","ttl":"1h"}']));
+    expect(marks).toHaveLength(3);
+  });
+});

@@ -28,7 +28,12 @@ export const messagesFormat: WireFormat = {
         timeout: timeoutMs,
         fetch,
       });
-      const body = messagesBody(request, options.provider, options.maxOutputTokens?.(request.model) ?? null);
+      const body = messagesBody(
+        request,
+        options.provider,
+        options.maxOutputTokens?.(request.model) ?? null,
+        options.promptCache?.(),
+      );
       // By the path and not by messages.create, which writes to stderr about models that it thinks are old.
       return await sdk.post<AsyncIterable<unknown>>('/v1/messages', { body, stream: true });
     };

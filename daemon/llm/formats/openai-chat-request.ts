@@ -34,7 +34,9 @@ export const returnedReasoning = 'reasoning_content';
 
 export function chatBody(request: ModelRequest, provider: string): ChatBody {
   const messages: ChatMessage[] = [];
-  if (request.system !== '') messages.push({ role: 'system', content: request.system });
+  // The only place for instructions that every vendor takes: what changes stands at its end, and is read anew with all behind it.
+  const system = [request.system, request.hints ?? ''].filter((text) => text !== '').join('\n\n');
+  if (system !== '') messages.push({ role: 'system', content: system });
   const lastPerson = request.items.findLastIndex((item) => item.type === 'person');
   const lends = demandsReasoning(request, provider);
   for (const [index, item] of request.items.entries()) {

@@ -22,12 +22,14 @@ export interface ResponsesBody {
   include?: string[];
   reasoning?: { effort: string; summary?: 'auto' };
   max_output_tokens?: number;
+  /** Requests of one session are brought to where its beginning is kept. */
+  prompt_cache_key?: string;
 }
 
 type Content = { type: 'input_text'; text: string } | { type: 'input_image'; image_url: string; detail: 'auto' };
 export type InputItem =
   | { role: 'user'; content: string | Content[] }
-  | { role: 'assistant'; content: string }
+  | { role: 'assistant' | 'developer'; content: string }
   | { type: 'reasoning'; id: string; summary: { type: 'summary_text'; text: string }[]; encrypted_content: string }
   | { type: 'function_call'; call_id: string; name: string; arguments: string }
   | { type: 'function_call_output'; call_id: string; output: string | Content[] };
@@ -43,7 +45,12 @@ export function responsesBody(request: ModelRequest, provider: string, maxOutput
     stream: true,
     store: false,
     ...(request.system !== '' && { instructions: request.system }),
-    input: request.items.flatMap((item) => inputOf(item, provider, request.model)),
+    input: [
+      ...request.items.flatMap((item) => inputOf(item, provider, request.model)),
+      // Last, so that it changes nothing of what was read before.
+      ...((request.hints ?? '') === '' ? [] : [{ role: 'developer' as const, content: request.hints ?? '' }]),
+    ],
+    ...(request.session !== undefined && { prompt_cache_key: request.session.slice(0, 64) }),
     ...(request.tools.length > 0 && {
       tools: request.tools.map((tool) => ({ type: 'function', ...tool, strict: false })),
     }),

@@ -14,6 +14,7 @@ import {
 import { acceptance, aRequest, gather, person, type Gathered } from './contract.ts';
 import type { Item, ModelRequest } from '../item.ts';
 import { openAiResponses, responsesFormat } from './openai-responses.ts';
+import { responsesBody } from './openai-responses-request.ts';
 
 const clock = { now: () => Date.parse('2026-12-01T10:00:00Z') };
 
@@ -168,3 +169,13 @@ async function begin() {
   });
   return { server, client };
 }
+
+test('PR16: what changes stands last, and the requests of a session share the name by which they are kept', () => {
+  const items = [person('a')];
+  const body = (hints: string) => responsesBody({ ...aRequest(items), hints, session: 'ses_1' }, 'p', null);
+  const [monday, tuesday] = [body('Today: Monday'), body('Today: Tuesday')];
+  expect(monday.prompt_cache_key).toBe('ses_1');
+  expect(monday.input.slice(0, -1)).toEqual(tuesday.input.slice(0, -1));
+  expect([monday.instructions, monday.tools]).toEqual([tuesday.instructions, tuesday.tools]);
+  expect(tuesday.input.at(-1)).toEqual({ role: 'developer', content: 'Today: Tuesday' });
+});

@@ -31,6 +31,8 @@ export interface WireOptions {
   clock: Clock;
   /** The most a model may say in one reply, where the settings name it; null where they do not. */
   maxOutputTokens?: (model: string) => number | null;
+  /** How long the vendor is asked to keep what it has read, where the format can say so. */
+  promptCache?: () => '5m' | '1h';
   /** Told of the headers of every answer: some say what is left of a quota. */
   heard?: (headers: Headers) => void;
   /** Replaces the network: for tests. */

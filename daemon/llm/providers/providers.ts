@@ -60,6 +60,8 @@ export interface ProvidersOptions {
   clock: Clock;
   /** The login of the Codex CLI, for rows that ask with it. */
   codex?: CodexAccess;
+  /** How long vendors are asked to keep what they have read. */
+  promptCache?: () => '5m' | '1h';
   /** Replaces the built-in demo: for tests. */
   offline?: ModelClient;
 }
@@ -72,6 +74,7 @@ export class Providers {
   readonly #keys: StoredKeys;
   readonly #clock: Clock;
   readonly #codex: CodexAccess | null;
+  readonly #promptCache: () => '5m' | '1h';
   readonly #offline: ModelClient;
   /** The client of each row, with the row and the key it was made for. */
   readonly #clients = new Map<string, { client: SharedClient; row: ProviderRow; key: string | null }>();
@@ -85,6 +88,7 @@ export class Providers {
     this.#keys = options.keys;
     this.#clock = options.clock;
     this.#codex = options.codex ?? null;
+    this.#promptCache = options.promptCache ?? (() => '5m');
     this.#offline = options.offline ?? offlineModel();
     this.#rows = rowsOf(this.#settings, this.#found);
   }
@@ -179,6 +183,7 @@ export class Providers {
         key: inForce?.key ?? null,
         keyName: inForce?.variable ?? null,
         clock: this.#clock,
+        promptCache: this.#promptCache,
         ...(row.login !== null && this.#codex !== null && { access: this.#codex }),
         maxOutputTokens: (model) => row.models.find((one) => one.id === model)?.maxOutputTokens ?? null,
       });
