@@ -11,7 +11,8 @@ import type { SessionSummary } from '#protocol/commands/session-values.ts';
 import type { Project } from '#protocol/values/project.ts';
 import type { Notice } from '#protocol/notices/notice.ts';
 import { z } from '#protocol/schema.ts';
-import { Agents, makeAgentFolders } from './agent/agents.ts';
+import { makeAgentFolders } from './agent/agent-folders.ts';
+import { Agents } from './agent/agents.ts';
 import { sessionHandlers } from './agent/commands.ts';
 import { systemClock } from './base/clock.ts';
 import { Diagnostics } from './base/diagnostics.ts';
@@ -162,6 +163,8 @@ export class Daemon {
         forbidden: [options.home],
         defaultModel,
         rowFacts,
+        ids,
+        subAgentModel: () => models.subAgentModel,
         resolveModel: (name) => models.resolve(name),
         compactAt: () => settings.value.compactAt,
         rules: (projectId) => (projectId === null ? [] : rules.list(projectId)),
@@ -285,10 +288,8 @@ function shownRows(rows: readonly SessionSummary[], projects: Projects): Session
   return rows.filter((row) => row.projectId === null || !hidden.includes(row.projectId));
 }
 
-function countRows(
-  unfinished: readonly SessionSummary[],
-  all: number,
-): { running: number; waiting: number; all: number } {
+function countRows(rows: readonly SessionSummary[], all: number): { running: number; waiting: number; all: number } {
+  const unfinished = rows.filter((row) => row.spawned === undefined);
   const count = (...states: SessionSummary['state'][]) => unfinished.filter((row) => states.includes(row.state)).length;
   return { running: count('running', 'pausing'), waiting: count('waiting'), all };
 }

@@ -11,8 +11,9 @@ import type { CommandId } from '#protocol/values/ids.ts';
 import type { Effort, Mode } from '#protocol/values/model.ts';
 import type { Project } from '#protocol/values/project.ts';
 import { LOG_VERSION } from '#protocol/version.ts';
-import { Agent } from './agent/agent.ts';
-import { makeAgentFolders } from './agent/agents.ts';
+import type { Agent } from './agent/agent.ts';
+import { makeAgentFolders } from './agent/agent-folders.ts';
+import { RunSubAgents } from './agent/run-sub-agents.ts';
 import { endOrphans, SessionProcesses } from './agent/process-ledger.ts';
 import { systemClock } from './base/clock.ts';
 import { homePaths, makeOwnerOnlyFolder } from './base/files.ts';
@@ -49,6 +50,8 @@ export interface OneShotOptions {
 
 export interface OneShot {
   readonly agent: Agent;
+  /** It, and those that it started: closed with the run. */
+  readonly subAgents: RunSubAgents;
   /** What a person should know before it begins, a sentence each. */
   readonly notes: readonly string[];
   newCommandId(): CommandId;
@@ -80,26 +83,31 @@ export async function openOneShot(options: OneShotOptions): Promise<OneShot> {
       ids,
     });
     const sessionId = session.conversation.session?.sessionId ?? '';
-    const agent = scope.own(
-      new Agent({
-        session,
-        clock,
-        tools: options.withTools ? builtInTools(new FileQueue()) : [],
-        processes: new SessionProcesses(session.place.processes, sessionId),
-        processEnvironment: scrubEnvironment(options.environment, models.keyNames),
-        forbidden: [options.home],
-        defaultModel: () => models.default,
-        resolveModel: (name) => models.resolve(name),
-        compactAt: () => settings.value.compactAt,
-        rules: () => [],
-        makeRule: () => Promise.resolve(),
-        unattended: options.unattended,
-        noAnswer: options.noAnswer,
-        changed: () => undefined,
-        fault: options.fault,
+    const subAgents = scope.own(
+      new RunSubAgents({
+        home: homePaths(home),
+        ids,
+        sessionOptions,
+        model: () => models.subAgentModel,
+        shared: {
+          clock,
+          tools: options.withTools ? builtInTools(new FileQueue()) : [],
+          processEnvironment: scrubEnvironment(options.environment, models.keyNames),
+          forbidden: [options.home],
+          defaultModel: () => models.default,
+          resolveModel: (name) => models.resolve(name),
+          compactAt: () => settings.value.compactAt,
+          rules: () => [],
+          makeRule: () => Promise.resolve(),
+          unattended: options.unattended,
+          noAnswer: options.noAnswer,
+          changed: () => undefined,
+          fault: options.fault,
+        },
       }),
     );
-    return { agent, notes, newCommandId: () => ids.uuid7() as CommandId, close: () => scope.close() };
+    const agent = subAgents.root(session, new SessionProcesses(session.place.processes, sessionId));
+    return { agent, subAgents, notes, newCommandId: () => ids.uuid7() as CommandId, close: () => scope.close() };
   } catch (error) {
     await scope.close();
     throw error;

@@ -8,11 +8,17 @@ import { RequestError } from '#protocol/errors.ts';
 import type { CommandMark, Draft } from '#protocol/event.ts';
 import type { InputTarget } from '#protocol/events/input.ts';
 import type { InputPart } from '#protocol/values/content.ts';
-import type { InputId } from '#protocol/values/ids.ts';
+import type { InputId, SessionId } from '#protocol/values/ids.ts';
 import type { Effort, Mode } from '#protocol/values/model.ts';
 import type { Clock } from '../base/clock.ts';
 import { assert } from '../base/errors.ts';
-import { maxInlineFieldBytes } from '../base/limits.ts';
+import {
+  maxAgentDepth,
+  maxInlineFieldBytes,
+  maxStepsPerTurn,
+  maxSubAgentSteps,
+  subAgentTokens,
+} from '../base/limits.ts';
 import type { ResolveModel } from '../llm/resolved-model.ts';
 import type { Session } from '../session/session.ts';
 import { toolsFor } from '../tools/registry.ts';
@@ -37,6 +43,7 @@ import type { DriverState } from './driver-state.ts';
 import { withoutLongText } from './long-text.ts';
 import { promptParts, promptText } from './prompt.ts';
 import { decideReply, type Reply } from './questions.ts';
+import { childrenOf, stricter, type SubAgent, type SubAgents } from './sub-agents.ts';
 
 export interface AgentOptions {
   session: Session;
@@ -58,6 +65,12 @@ export interface AgentOptions {
   unattended: ((caution: boolean) => string) | null;
   /** See CallPorts. */
   noAnswer: ((plan: boolean) => string | null) | null;
+  /** Null: there are none here. */
+  subAgents: SubAgents | null;
+  /** Of a sub-agent: what its parent may do at most just now. */
+  modeLimit: (() => Mode) | null;
+  /** See DriverPorts. */
+  readonly childMoves: (conversation: Conversation) => boolean;
   readonly changed: (state: DriverState) => void;
   readonly fault: (error: unknown) => void;
 }
@@ -75,17 +88,24 @@ export class Agent {
     const facts = session.conversation.session;
     // Tools must never work in a folder that nobody named.
     assert(facts !== null, 'an agent of a session that never began');
-    const { folder } = facts;
+    const { folder, spawned } = facts;
+    const deep = (spawned?.depth ?? 0) >= maxAgentDepth;
+    const tools = options.tools.filter(
+      (tool) =>
+        !(tool.forPeople === true && spawned !== null) &&
+        !(tool.startsAgents === true && (deep || options.subAgents === null)),
+    );
+    const limited = (own: Mode) => (options.modeLimit === null ? own : stricter(own, options.modeLimit()));
     this.#driver = new Driver({
       session,
       defaultModel: options.defaultModel,
       resolveModel: options.resolveModel,
       buildRequest: async (conversation, model, sees) => {
         const step = conversation.active?.step;
-        const mode = step?.mode ?? conversation.settings.mode;
+        const mode = limited(step?.mode ?? conversation.settings.mode);
         const day = new Date(options.clock.now()).toISOString().slice(0, 10);
         const parts = await promptParts({ folder, mode, platform: process.platform, day });
-        const offered = toolsFor(mode, options.tools);
+        const offered = toolsFor(mode, tools);
         return {
           model,
           effort: step?.effort ?? null,
@@ -95,6 +115,9 @@ export class Agent {
           tools: offered.map(({ name, description, parameters }) => ({ name, description, parameters })),
         };
       },
+      maxSteps: spawned === null ? maxStepsPerTurn : maxSubAgentSteps,
+      maxTokens: spawned === null ? null : subAgentTokens,
+      childMoves: () => options.childMoves(session.conversation),
       compactAt: options.compactAt,
       refusePictures: (model) => context.refusePictures(model),
       callPorts: {
@@ -102,7 +125,9 @@ export class Agent {
         transact: (decide) => session.transact(decide),
         changed: (seq, signal) => session.changed(seq, signal),
         readBlob: (blob) => session.readBlob(blob),
-        tools: options.tools,
+        tools,
+        mode: () => limited(session.conversation.settings.mode),
+        subAgents: options.subAgents,
         rules: options.rules,
         unattended: options.unattended,
         noAnswer: options.noAnswer,
@@ -123,7 +148,8 @@ export class Agent {
     // Input that waits behind a turn that ended normally starts by itself; what waits behind an interrupted one waits for a person.
     const { active, inbox, lastOutcome } = session.conversation;
     const endedWell = lastOutcome === null || lastOutcome === 'completed';
-    if (active === null && inbox.length > 0 && endedWell) this.#driver.wake();
+    // A sub-agent is started by whoever begins it, once.
+    if (spawned === null && active === null && inbox.length > 0 && endedWell) this.#driver.wake();
   }
 
   get conversation(): Conversation {
@@ -172,10 +198,49 @@ export class Agent {
     return this.#command(command, (conversation) => decideWithdrawInput(conversation, inputId, command));
   }
 
-  /** Takes effect at the next complete step boundary. */
+  changed(seq: number, signal: AbortSignal): Promise<void> {
+    return this.#options.session.changed(seq, signal);
+  }
+
+  /** A sub-agent begins with what it was told. */
+  start(): void {
+    this.#driver.wake();
+  }
+
+  /** Ends the turn without a command of a person's: whoever started this agent was stopped. */
+  stop(): Promise<void> {
+    return this.#driver.abort(undefined);
+  }
+
+  /** As `pause`, without a command. */
+  async hold(): Promise<void> {
+    this.#driver.pause();
+    await this.#below((child) => child.hold());
+  }
+
+  /** As `resume`, without a command. */
+  async goOn(): Promise<void> {
+    await this.#driver.resume();
+    await this.#below((child) => child.goOn());
+  }
+
+  /** One of its sub-agents goes on after a restart: so does the call that waits for it. */
+  childWoke(sessionId: SessionId): void {
+    if (childrenOf(this.conversation).some((child) => child.sessionId === sessionId)) this.#answered();
+  }
+
+  async #below(act: (child: SubAgent) => Promise<void>): Promise<void> {
+    const { subAgents } = this.#options;
+    for (const { sessionId } of childrenOf(this.conversation)) {
+      const child = await subAgents?.find(sessionId);
+      if (child != null) await act(child);
+    }
+  }
+
+  /** Takes effect at the next complete step boundary, here and in every sub-agent. */
   async pause(command: CommandMark): Promise<number> {
     const seq = await this.#command(command, () => []);
-    this.#driver.pause();
+    await this.hold();
     return seq;
   }
 
@@ -186,7 +251,7 @@ export class Agent {
         ? [{ type: 'turn.resumed', command, turnId: conversation.active.turnId }]
         : [],
     );
-    await this.#driver.resume();
+    await this.goOn();
     return seq;
   }
 

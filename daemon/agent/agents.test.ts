@@ -24,58 +24,8 @@ import { allCalls, calls, fakeTool, says } from '../testing/agent-on.ts';
 import { ManualClock } from '../testing/manual-clock.ts';
 import { queued, sessionWith, until } from '../testing/session-with.ts';
 import { CountingIds, projectAt, sessionIdOf, temporaryHome } from '../testing/temporary-home.ts';
-import { Agents, type AgentsOptions } from './agents.ts';
-
-const project = projectAt('/nowhere');
-
-async function agentsIn(home: HomePaths, script: Script = () => says('ok'), more: Partial<AgentsOptions> = {}) {
-  const clock = new ManualClock();
-  const ids = new CountingIds(clock);
-  const model = scriptedModel(script);
-  const rowFacts = { defaultModel: () => 'scripted/demo', projectIdOf: () => project.projectId };
-  const catalog = await Catalog.open(home, rowFacts);
-  const logs = new LogFolder(home.sessions, clock);
-  const faults: unknown[] = [];
-  const told: SessionSummary[] = [];
-  const agents = new Agents({
-    home,
-    clock,
-    catalog,
-    logs,
-    owner: 'the daemon',
-    durability: 'kernel',
-    tools: [],
-    processEnvironment: () => ({ PATH: process.env['PATH'] ?? '/usr/bin:/bin' }),
-    forbidden: [home.home],
-    defaultModel: () => 'scripted/demo',
-    rowFacts,
-    resolveModel: () =>
-      Promise.resolve({ client: model, model: 'demo', contextWindow: null, efforts: null, price: null }),
-    compactAt: () => null,
-    rules: () => [],
-    makeRule: () => Promise.resolve(),
-    seenProject: () => Promise.resolve(),
-    changed: (summary) => void told.push(summary),
-    fault: (error) => void faults.push(error),
-    ...more,
-  });
-  const close = async () => {
-    await agents.close();
-    catalog.close();
-  };
-  onTestFinished(close);
-  const request = (number: number, text: string | null = null) => ({
-    sessionId: sessionIdOf(number),
-    project,
-    folder: '/nowhere',
-    model: 'scripted/demo',
-    effort: null,
-    mode: 'ask' as const,
-    input: text === null ? null : [{ type: 'text' as const, text }],
-  });
-  const rows = () => catalog.list({ hidden: [], limit: 100 }).sessions;
-  return { agents, catalog, logs, clock, ids, model, faults, told, close, request, rows };
-}
+import { agentsIn, nowhere as project } from '../testing/agents-in.ts';
+import { Agents } from './agents.ts';
 
 const idsOf = (rows: readonly SessionSummary[]) => rows.map(({ sessionId }) => sessionId).toSorted();
 
@@ -323,7 +273,7 @@ describe('a start', () => {
     for (const name of readdirSync(home.home))
       if (name !== 'sessions') rmSync(join(home.home, name), { recursive: true });
     rmSync(indexPathOf(placeInHome(home, sessionIdOf(1)).log), { force: true });
-    const { makeAgentFolders } = await import('./agents.ts');
+    const { makeAgentFolders } = await import('./agent-folders.ts');
     await makeAgentFolders(home);
     const session = await Session.open(placeInHome(home, sessionIdOf(1)), {
       clock: first.clock,

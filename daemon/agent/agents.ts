@@ -4,6 +4,7 @@
  */
 import { readdir, rm, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { atRest } from '#protocol/conversation/open.ts';
 import { emptyConversation, type Conversation } from '#protocol/conversation/conversation.ts';
 import type { DriverState, SessionSummary } from '#protocol/commands/session-values.ts';
 import { RequestError } from '#protocol/errors.ts';
@@ -15,9 +16,10 @@ import type { Effort, Mode } from '#protocol/values/model.ts';
 import type { Project } from '#protocol/values/project.ts';
 import { LOG_VERSION } from '#protocol/version.ts';
 import type { Clock } from '../base/clock.ts';
-import { makeOwnerOnlyFolder, type HomePaths } from '../base/files.ts';
+import type { HomePaths } from '../base/files.ts';
 import { folderNewsMs, foreignLookMs, idleSessionMs } from '../base/limits.ts';
 import { isLocked } from '../base/lock.ts';
+import { newId, type Ids } from '../base/ids.ts';
 import { SerialQueue } from '../base/serial.ts';
 import type { ResolveModel } from '../llm/resolved-model.ts';
 import type { Catalog } from '../session/catalog.ts';
@@ -25,9 +27,9 @@ import { forkSession } from '../session/fork.ts';
 import { History } from '../session/history.ts';
 import type { LogFolder } from '../session/log-folder.ts';
 import { placeInHome } from '../session/place.ts';
-import { recover } from '../session/recovery.ts';
+import { crashed, recover } from '../session/recovery.ts';
 import { ownerOf, Session, type SessionOptions } from '../session/session.ts';
-import { summarise, type RowFacts } from '../session/summary.ts';
+import { isHidden, summarise, withRequestsBelow, type RowFacts } from '../session/summary.ts';
 import type { Tool } from '../tools/tool.ts';
 import { Agent } from './agent.ts';
 import type { Allowed } from './approvals.ts';
@@ -35,11 +37,13 @@ import { checkAttachments } from './attachments.ts';
 import { repeated, requireRoom } from './decide.ts';
 import { withoutLongText } from './long-text.ts';
 import { endOrphans, SessionProcesses } from './process-ledger.ts';
+import { beginningOf, childrenOf, spentBy, stricter, type SubAgentStart } from './sub-agents.ts';
 import { WatchedLog } from '../session/watched-log.ts';
 
 export interface AgentsOptions {
   home: HomePaths;
   clock: Clock;
+  ids: Ids;
   catalog: Catalog;
   logs: LogFolder;
   owner: 'the daemon' | 'a terminal';
@@ -50,6 +54,8 @@ export interface AgentsOptions {
   readonly defaultModel: () => string;
   rowFacts: RowFacts;
   readonly resolveModel: ResolveModel;
+  /** The model that the settings name for sub-agents. */
+  readonly subAgentModel: () => string | null;
   /** See AgentOptions. */
   readonly compactAt: () => number | null;
   readonly rules: (projectId: ProjectId | null) => readonly Allowed[];
@@ -97,6 +103,9 @@ export class Agents {
   readonly #live = new Map<SessionId, Promise<Live>>();
   /** Being closed: whoever wants one of these waits, and opens it anew. */
   readonly #leaving = new Map<SessionId, Promise<void>>();
+  /** Those that are open, and what waits for a person below each session: the last rows of its sub-agents that have something open. */
+  readonly #agents = new Map<SessionId, Agent>();
+  readonly #below = new Map<SessionId, Map<SessionId, SessionSummary>>();
   readonly #watched = new Map<SessionId, { log: WatchedLog; readers: number }>();
   /** Written by somebody else just now. */
   readonly #foreign = new Set<SessionId>();
@@ -124,7 +133,12 @@ export class Agents {
     logs.follow((sessionId) => this.#hear(sessionId));
     await this.#looks.run(() => this.#makeRowsTrue());
     for (const row of catalog.unfinished()) {
-      if (row.state === 'queued' && (row.lastOutcome === null || row.lastOutcome === 'completed'))
+      // A sub-agent starts when it is begun, and not again.
+      if (
+        row.spawned === undefined &&
+        row.state === 'queued' &&
+        (row.lastOutcome === null || row.lastOutcome === 'completed')
+      )
         await this.#open(row.sessionId).catch(this.#options.fault);
     }
   }
@@ -334,6 +348,7 @@ export class Agents {
       // What a crash left of a session that never began has no folder to work in.
       if (session.conversation.session === null) throw notThere();
       await recover(session, await endOrphans(place.processes, sessionId));
+      await this.#settleChildren(session);
     } catch (error) {
       await session.close();
       throw error;
@@ -347,6 +362,7 @@ export class Agents {
     const projectId = () => (project === null ? null : options.rowFacts.projectIdOf(project));
     const live: { current: Live | null } = { current: null };
     const processes = new SessionProcesses(session.place.processes, sessionId);
+    const spawned = session.conversation.session?.spawned ?? null;
     const agent = new Agent({
       session,
       clock: options.clock,
@@ -361,9 +377,21 @@ export class Agents {
       makeRule: (allowed) => options.makeRule(projectId(), allowed),
       unattended: null,
       noAnswer: null,
-      changed: () => this.#tell(sessionId, live.current),
+      subAgents: {
+        newSessionId: () => newId('ses', options.ids),
+        begin: (start) => this.#beginChild(start),
+        find: (childId) => this.#open(childId).then(agentOf, () => null),
+        model: options.subAgentModel,
+      },
+      modeLimit: spawned === null ? null : () => this.#modeOf(spawned.sessionId),
+      childMoves: (conversation) => childrenOf(conversation).some((child) => !this.#rests(child.sessionId)),
+      changed: (state) => {
+        this.#tell(sessionId, live.current);
+        if (spawned !== null && state === 'running') this.#wakeParent(spawned.sessionId, sessionId);
+      },
       fault: options.fault,
     });
+    this.#agents.set(sessionId, agent);
     live.current = { agent, processes, told: '', readers: 0, idleSince: options.clock.now() };
     this.#tell(sessionId, live.current);
     return live.current;
@@ -393,16 +421,85 @@ export class Agents {
     const told = JSON.stringify(lasting);
     if (told === live.told) return;
     live.told = told;
-    this.#options.catalog.put(summary, -1, conversation.session?.deleted ?? false);
+    this.#options.catalog.put(summary, -1, isHidden(conversation));
     this.#options.changed(summary);
+    if (summary.spawned !== undefined) this.#tellAbove(summary.spawned.sessionId, summary);
+  }
+
+  /** US2: what waits for a person anywhere below a session stands in its row. */
+  #tellAbove(parentId: SessionId, child: SessionSummary): void {
+    const waiting = this.#below.get(parentId) ?? new Map<SessionId, SessionSummary>();
+    if (child.requests.length + (child.questions?.length ?? 0) > 0) waiting.set(child.sessionId, child);
+    else if (!waiting.delete(child.sessionId)) return;
+    this.#below.set(parentId, waiting);
+    if (this.#closing) return;
+    this.#open(parentId).then(
+      (live) => this.#tell(parentId, live),
+      () => undefined,
+    );
+  }
+
+  /** After a restart the call that waits for this sub-agent has nobody who waits: its session goes on too. */
+  #wakeParent(parentId: SessionId, childId: SessionId): void {
+    if (this.#closing) return;
+    this.#open(parentId).then(
+      ({ agent }) => agent.childWoke(childId),
+      () => undefined,
+    );
+  }
+
+  async #beginChild(start: SubAgentStart): Promise<Agent> {
+    if (this.#closing) throw new RequestError('unavailable', 'Alcove is shutting down.');
+    const { sessionId } = start;
+    const opening = (async () => {
+      const session = await Session.create(placeInHome(this.#options.home, sessionId), this.#sessionOptions());
+      try {
+        await session.append(beginningOf(start, this.#options.ids));
+      } catch (error) {
+        await session.close();
+        throw error;
+      }
+      return this.#make(sessionId, session);
+    })();
+    this.#keep(sessionId, opening);
+    const { agent } = await opening;
+    agent.start();
+    return agent;
+  }
+
+  /** A session whose calls wait for sub-agents rests where all of them do; else it was moving, and is closed as a crash leaves it. */
+  async #settleChildren(session: Session): Promise<void> {
+    const children = childrenOf(session.conversation);
+    if (children.length === 0) return;
+    const found = await Promise.all(
+      children.map(async (child) => ({ child, agent: await this.#open(child.sessionId).then(agentOf, () => null) })),
+    );
+    if (found.every(({ child }) => this.#rests(child.sessionId))) return;
+    for (const { agent } of found) await agent?.stop();
+    const spent = found.flatMap(({ child, agent }) =>
+      agent === null ? [] : [spentBy(agent.conversation, child, 'interrupted')],
+    );
+    await session.transact((conversation) => ({ events: [...spent, ...crashed(conversation)], result: undefined }));
+  }
+
+  /** Its turn is open, and nothing in it moves. */
+  #rests(sessionId: SessionId): boolean {
+    const conversation = this.#agents.get(sessionId)?.conversation;
+    if (conversation === undefined || conversation.active === null || !atRest(conversation)) return false;
+    return childrenOf(conversation).every((child) => this.#rests(child.sessionId));
+  }
+
+  /** What a sub-agent of this session may do at most. A session that is not open just now lets nothing run by itself. */
+  #modeOf(sessionId: SessionId): Mode {
+    const session = this.#agents.get(sessionId)?.conversation;
+    if (session === undefined) return 'ask';
+    const above = session.session?.spawned?.sessionId;
+    return above === undefined ? session.settings.mode : stricter(session.settings.mode, this.#modeOf(above));
   }
 
   #summary(sessionId: SessionId, conversation: Conversation, driver: DriverState): SessionSummary {
-    return summarise(sessionId, conversation, this.#options.rowFacts, {
-      driver,
-      problem: null,
-      owner: null,
-    });
+    const own = summarise(sessionId, conversation, this.#options.rowFacts, { driver, problem: null, owner: null });
+    return withRequestsBelow(own, [...(this.#below.get(sessionId)?.values() ?? [])]);
   }
 
   /** Several at once, as much of it is waiting for the disk: of a home whose catalogue is lost, all are. */
@@ -480,6 +577,9 @@ export class Agents {
     for (const [sessionId, opening] of this.#live) {
       const live = await opening.catch(() => null);
       if (live === null) continue;
+      const above = live.agent.conversation.session?.spawned?.sessionId;
+      // The call that waits for it waits on this very session.
+      if (above !== undefined && this.#agents.get(above)?.state === 'running') continue;
       const resting = live.agent.state === 'idle' || live.agent.state === 'paused';
       if (!resting || live.readers > 0 || now - live.idleSince <= idleSessionMs) continue;
       // Closing would end what its commands left running in the background, such as a server that a person looks at.
@@ -504,12 +604,17 @@ export class Agents {
     const live = await opening.catch(() => null);
     if (live === null) return;
     await live.agent.close();
+    this.#agents.delete(sessionId);
     const { conversation } = live.agent;
     const found = await stat(live.agent.session.place.log).catch(() => null);
     const summary = this.#summary(sessionId, conversation, conversation.active === null ? 'idle' : 'paused');
-    this.#options.catalog.put(summary, found?.size ?? 0, conversation.session?.deleted ?? false);
+    this.#options.catalog.put(summary, found?.size ?? 0, isHidden(conversation));
     this.#options.changed(summary);
   }
+}
+
+function agentOf({ agent }: Live): Agent {
+  return agent;
 }
 
 function notThere(): RequestError {
@@ -528,10 +633,4 @@ async function hasBegun(log: string): Promise<boolean> {
   } finally {
     await history.close();
   }
-}
-
-/** Folders that the agents of a home need. */
-export async function makeAgentFolders(home: HomePaths): Promise<void> {
-  for (const folder of [home.home, home.sessions, home.blobs, home.locks, home.spills])
-    await makeOwnerOnlyFolder(folder);
 }

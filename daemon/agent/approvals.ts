@@ -19,7 +19,7 @@ export type Verdict =
 export type Allowed = Pick<Grant, 'tool' | 'pattern'>;
 
 export function judge(
-  assessment: Exclude<Assessment, { effect: 'question' }>,
+  assessment: Exclude<Assessment, { effect: 'question' | 'agent' }>,
   tool: string,
   mode: Mode,
   allowed: readonly Allowed[],

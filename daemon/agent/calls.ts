@@ -5,7 +5,6 @@
  *   T2  every call that was requested gets exactly one end, here or by closing.ts
  *   T3  a call that ignores its signal is left behind after `abortGraceMs`; the turn does not wait for it
  */
-import type { Conversation } from '#protocol/conversation/conversation.ts';
 import type { ToolCall } from '#protocol/conversation/tool-call.ts';
 import type { Draft } from '#protocol/event.ts';
 import type { Todo } from '#protocol/events/work.ts';
@@ -15,16 +14,15 @@ import type { ApprovalId, CallId, StepId } from '#protocol/values/ids.ts';
 import type { BlobRef } from '#protocol/values/blob.ts';
 import type { CallOutcome } from '#protocol/values/outcome.ts';
 import { messageOf } from '../base/errors.ts';
-import { abortGraceMs } from '../base/limits.ts';
-import type { Assessment, PreparedCall, Question, Tool, ToolEnvironment, ToolResult } from '../tools/tool.ts';
+import { abortGraceMs, maxParallelSubAgents } from '../base/limits.ts';
+import type { Assessment, Job, PreparedCall, Question, Tool, ToolEnvironment, ToolResult } from '../tools/tool.ts';
 import { judge, type Allowed, type Verdict } from './approvals.ts';
 import { withoutLongText } from './long-text.ts';
 import { OutputWriter } from './output-writer.ts';
 import { decideAsk } from './questions.ts';
+import { delegate, type DelegationPorts } from './sub-agents.ts';
 
-export interface CallPorts {
-  conversation(): Conversation;
-  transact<T>(decide: (conversation: Conversation) => { events: Draft[]; result: T }): Promise<{ result: T }>;
+export interface CallPorts extends DelegationPorts {
   /** Resolves when the conversation has gone on from `seq`; rejects when the signal aborts. */
   changed(seq: number, signal: AbortSignal): Promise<void>;
   readBlob(blob: BlobRef): Promise<Uint8Array | null>;
@@ -47,7 +45,8 @@ export async function runCalls(ports: CallPorts, stepId: StepId, signal: AbortSi
     const looks: Bound[] = [];
     for (const call of calls) {
       const bound = await bind(ports, call);
-      if (bound !== null && bound.verdict.verdict === 'run' && bound.assessment?.effect === 'read') looks.push(bound);
+      const agents = looks.filter((one) => one.verdict.verdict === 'agent').length;
+      if (bound !== null && overlaps(bound) && agents < maxParallelSubAgents) looks.push(bound);
       else {
         if (looks.length === 0) await one(ports, call, bound, signal);
         break;
@@ -55,16 +54,27 @@ export async function runCalls(ports: CallPorts, stepId: StepId, signal: AbortSi
     }
     // Looked at again from the top after each group: what ran may have changed what the next would do, and so its verdict.
     // All have come to their end before one's failure goes on: nothing may write behind the closing of the step.
-    const looked = await Promise.allSettled(looks.map((bound) => execute(ports, bound.call, bound.prepared, signal)));
+    const looked = await Promise.allSettled(looks.map((bound) => carryOut(ports, bound, signal)));
     for (const one of looked) if (one.status === 'rejected') throw one.reason as Error;
   }
+}
+
+/** Only looks, or works elsewhere, where its calls are judged by themselves. */
+function overlaps({ verdict, assessment }: Bound): boolean {
+  return verdict.verdict === 'agent' || (verdict.verdict === 'run' && assessment?.effect === 'read');
+}
+
+async function carryOut(ports: CallPorts, { call, prepared, verdict }: Bound, signal: AbortSignal): Promise<void> {
+  if (verdict.verdict !== 'agent') return execute(ports, call, prepared, signal);
+  const { outcome, text, spent } = await delegate(ports, call, verdict.job, signal);
+  return end(ports, call.callId, { outcome, content: [{ type: 'text', text }] }, spent);
 }
 
 interface Bound {
   call: ToolCall;
   prepared: PreparedCall;
   assessment: Assessment | null;
-  verdict: Verdict | { verdict: 'question'; question: Question };
+  verdict: Verdict | { verdict: 'question'; question: Question } | { verdict: 'agent'; job: Job };
 }
 
 function openCalls(ports: CallPorts, stepId: StepId): ToolCall[] {
@@ -87,7 +97,9 @@ async function bind(ports: CallPorts, call: ToolCall): Promise<Bound | null> {
     verdict:
       assessment.effect === 'question'
         ? { verdict: 'question', question: assessment.question }
-        : judge(assessment, call.tool, conversation.settings.mode, allowed, place),
+        : assessment.effect === 'agent'
+          ? { verdict: 'agent', job: assessment.job }
+          : judge(assessment, call.tool, ports.mode(), allowed, place),
   };
 }
 
@@ -109,7 +121,7 @@ async function prepare(ports: CallPorts, call: ToolCall): Promise<PreparedCall |
     args = bytes === null ? null : (JSON.parse(new TextDecoder().decode(bytes)) as Record<string, unknown>);
   }
   if (args === null) return { problem: 'The arguments of this call are no longer stored. Call it again.' };
-  const { mode } = ports.conversation().settings;
+  const mode = ports.mode();
   // A question that is open is answered, whatever the mode became meanwhile.
   if (tool.modes?.includes(mode) === false && !isAsked(ports, call.callId))
     return { problem: `The mode is ${mode} now, which has no ${tool.name}. Go on without it.` };
@@ -126,6 +138,7 @@ async function one(ports: CallPorts, call: ToolCall, bound: Bound | null, signal
   const { verdict } = bound;
   if (verdict.verdict === 'refuse')
     return end(ports, call.callId, { outcome: 'denied', content: [{ type: 'text', text: verdict.reason }] });
+  if (verdict.verdict === 'agent') return carryOut(ports, bound, signal);
   if (verdict.verdict === 'question') return question(ports, call.callId, verdict.question, signal);
   if (call.approval?.decision === 'deny') return end(ports, call.callId, deniedBy(call));
   if (verdict.verdict === 'run' || isCovered(call, verdict)) {

@@ -12,6 +12,7 @@ const options: NextOptions = {
   pausing: false,
   woken: false,
   maxSteps: 10,
+  maxTokens: null,
   compactAt: null,
 };
 const command = { id: '019b0000-0000-7000-8000-000000000001' as CommandId, digest: 'd' };

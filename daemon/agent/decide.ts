@@ -139,6 +139,8 @@ export interface NextOptions {
   /** True once after a wake: input that waits behind an aborted, failed or interrupted turn is taken up only then. */
   woken: boolean;
   maxSteps: number;
+  /** Tokens that a turn may use up; null: as many as it needs. */
+  maxTokens: number | null;
   /** See `isCompactionDue`. */
   compactAt: number | null;
 }
@@ -158,6 +160,16 @@ export function decideNext(conversation: Conversation, options: NextOptions): { 
     return { events: [{ type: 'turn.paused', turnId: active.turnId }], next: { do: 'rest', paused: true } };
   }
   if (!goesOn) return endTurnAndGoOn(conversation, options);
+  if (options.maxTokens !== null && tokensOf(active) >= options.maxTokens) {
+    const failure: Failure = {
+      code: 'token_limit',
+      message: `The sub-agent used up its ${options.maxTokens} tokens and was stopped.`,
+    };
+    return {
+      events: [{ type: 'turn.ended', turnId: active.turnId, outcome: 'failed', failure }],
+      next: { do: 'rest', paused: false },
+    };
+  }
   if (active.omittedSteps + active.steps.length >= options.maxSteps) {
     const failure: Failure = {
       code: 'step_limit',
@@ -176,6 +188,11 @@ function compactFirst(conversation: Conversation, options: NextOptions): { event
   if (!conversation.compactionWanted && !isCompactionDue(conversation, options)) return null;
   const trigger = conversation.compactionWanted ? 'command' : 'threshold';
   return { events: [{ type: 'compaction.started', trigger }], next: { do: 'compact' } };
+}
+
+/** What comes from a cache is sent again and again, and costs little: it is not counted. */
+function tokensOf({ usage }: Turn): number {
+  return usage.input - usage.cacheRead + usage.output;
 }
 
 function lastStepCalled(turn: Turn): boolean {

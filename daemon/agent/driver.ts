@@ -11,7 +11,6 @@ import type { StepId, TurnId } from '#protocol/values/ids.ts';
 import type { Failure } from '#protocol/values/outcome.ts';
 import type { Usage } from '#protocol/values/usage.ts';
 import { messageOf, systemCode } from '../base/errors.ts';
-import { maxStepsPerTurn } from '../base/limits.ts';
 import { nearestEffort } from '../llm/catalogue/efforts.ts';
 import type { ModelRequest } from '../llm/item.ts';
 import type { ResolveModel } from '../llm/resolved-model.ts';
@@ -28,6 +27,11 @@ export interface DriverPorts {
   defaultModel(): string;
   /** The model of a step, or why it cannot be had. */
   readonly resolveModel: ResolveModel;
+  /** Of one turn. */
+  readonly maxSteps: number;
+  readonly maxTokens: number | null;
+  /** Whether a sub-agent of an open call works just now, or has ended without that call knowing: then the turn is not at rest. */
+  childMoves(): boolean;
   /** The whole request for the open step; the conversation's history is whole. `sees`: whether the model takes pictures, null for unknown. */
   buildRequest(conversation: Conversation, model: string, sees: boolean | null): Promise<ModelRequest>;
   /** The model would not take the pictures of the last request: the next holds notes instead. */
@@ -180,7 +184,8 @@ export class Driver {
         efforts,
         pausing: this.#state === 'pausing',
         woken,
-        maxSteps: maxStepsPerTurn,
+        maxSteps: this.#ports.maxSteps,
+        maxTokens: this.#ports.maxTokens,
         compactAt: this.#ports.compactAt(),
       });
       return { events, result: now };
@@ -287,7 +292,7 @@ export class Driver {
     try {
       if (stop === 'abort') await this.#close('abort');
       else if (stop === 'shutdown') {
-        if (!atRest(this.#ports.session.conversation)) await this.#close('shutdown');
+        if (!atRest(this.#ports.session.conversation) || this.#ports.childMoves()) await this.#close('shutdown');
       } else {
         this.#ports.fault(error);
         await this.#close(failureOf(error));

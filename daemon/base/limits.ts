@@ -164,3 +164,13 @@ export const maxQuestionBytes = 4 * 1024;
 export const maxQuestionOptions = 8;
 /** A plan that a person is to read before they accept it. */
 export const maxPlanBytes = 64 * 1024;
+/** What a sub-agent may use up in one turn: sent anew (not from a cache) and received. Its work so far is its result then. */
+export const subAgentTokens = 50_000;
+/** Steps of a sub-agent's turn: the bound where a provider reports no usage. */
+export const maxSubAgentSteps = 100;
+/** A sub-agent may start others, down to here: deeper, nobody knows any more who works on what. */
+export const maxAgentDepth = 3;
+/** Sub-agents of one session that work at once; the others wait for them. */
+export const maxParallelSubAgents = 4;
+/** What a sub-agent is told. */
+export const maxTaskBytes = 32 * 1024;

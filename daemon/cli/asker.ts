@@ -13,13 +13,14 @@ import { messageOf } from '../base/errors.ts';
 import { visible } from './visible.ts';
 
 export class Asker {
-  readonly #agent: Agent;
+  /** The run's own, and its sub-agents. */
+  readonly #agents: () => readonly Agent[];
   readonly #mark: (params: object) => CommandMark;
   readonly #lines = createInterface({ input: process.stdin, output: process.stderr });
   #asking = false;
 
-  constructor(agent: Agent, mark: (params: object) => CommandMark) {
-    this.#agent = agent;
+  constructor(agents: () => readonly Agent[], mark: (params: object) => CommandMark) {
+    this.#agents = agents;
     this.#mark = mark;
     // The line editor takes Ctrl+C from the terminal; it means the same as anywhere else.
     this.#lines.on('SIGINT', () => process.emit('SIGINT'));
@@ -27,14 +28,20 @@ export class Asker {
 
   look(): void {
     if (this.#asking) return;
-    const { approvals, questions, plan } = this.#agent.conversation;
+    const agent = this.#agents().find(
+      ({ conversation }) => conversation.approvals.length + conversation.questions.length > 0,
+    );
+    if (agent === undefined) return;
+    const { approvals, questions, plan, session } = agent.conversation;
     const [approval] = approvals;
     const [question] = questions;
+    const who = session?.spawned?.agent ?? null;
+    if (who !== null) process.stderr.write(visible(`\n${who}, a sub-agent, asks:\n`));
     const asked =
       approval !== undefined
-        ? this.#ask(approval)
+        ? this.#ask(agent, approval)
         : question !== undefined
-          ? this.#question(question, plan?.text ?? '')
+          ? this.#question(agent, question, plan?.text ?? '')
           : null;
     if (asked === null) return;
     this.#asking = true;
@@ -64,18 +71,18 @@ export class Asker {
     this.#lines.close();
   }
 
-  async #ask(open: OpenApproval): Promise<void> {
-    const shown = await wholeRequest(open, (blob) => this.#agent.session.readBlob(blob));
+  async #ask(agent: Agent, open: OpenApproval): Promise<void> {
+    const shown = await wholeRequest(open, (blob) => agent.session.readBlob(blob));
     const session = open.caution ? '' : ', s allow for this run';
     process.stderr.write(visible(`\n${open.title}:\n${shown}\n${open.reason}\n`));
     const said = (await this.#lines.question(`y allow once${session}, n deny > `)).trim().toLowerCase();
     const decision = said === 'y' || (said === 's' && !open.caution) ? 'allow' : 'deny';
     const scope = said === 's' && decision === 'allow' ? 'session' : 'once';
     const answer = { approvalId: open.approvalId, decision, scope, by: 'command line' } as const;
-    await this.#agent.answer(answer, this.#mark(answer));
+    await agent.answer(answer, this.#mark(answer));
   }
 
-  async #question(open: OpenQuestion, plan: string): Promise<void> {
+  async #question(agent: Agent, open: OpenQuestion, plan: string): Promise<void> {
     const shown = isPlanReview(open) ? `\n${plan}\n\n${open.text}` : `\n${open.text}`;
     const options = open.options.map(({ label, description }, place) =>
       description === undefined ? `  ${place + 1} ${label}` : `  ${place + 1} ${label}: ${description}`,
@@ -89,7 +96,7 @@ export class Asker {
       const chosen = open.options[option] !== undefined;
       const reply = chosen ? { option, ...(rest === '' ? {} : { text: rest }) } : { text: said };
       const answer = { questionId: open.questionId, ...reply, by: 'command line' };
-      await this.#agent.reply(answer, this.#mark(answer));
+      await agent.reply(answer, this.#mark(answer));
       return;
     }
   }

@@ -129,7 +129,8 @@ async function follow(oneShot: OneShot, options: RunOptions, onTerminal: boolean
   const interrupt = () => void agent.abort(mark({ abort: true })).catch(() => undefined);
   process.on('SIGINT', interrupt);
   process.on('SIGTERM', interrupt);
-  const asking = onTerminal ? new Asker(agent, mark) : null;
+  const asking = onTerminal ? new Asker(() => oneShot.subAgents.all, mark) : null;
+  oneShot.subAgents.heard = () => asking?.look();
   const turns = new Turns({ oneShot, options, onTerminal, mark, asking });
   try {
     let outcome = await turns.take(options.text);

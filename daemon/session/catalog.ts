@@ -15,7 +15,7 @@ import { History } from './history.ts';
 import type { Looked } from './log-folder.ts';
 import { placeInHome } from './place.ts';
 import { wasMoving } from './recovery.ts';
-import { summarise, type RowFacts } from './summary.ts';
+import { isHidden, summarise, type RowFacts } from './summary.ts';
 
 const schema = `
   CREATE TABLE IF NOT EXISTS session (
@@ -112,11 +112,11 @@ export class Catalog {
       .map((row) => row['sessionId'] as SessionId);
   }
 
-  /** Sessions that rest in the middle of a turn or have input waiting: from their rows. */
+  /** Sessions that rest in the middle of a turn or have input waiting, those of sub-agents too: from their rows. */
   unfinished(): SessionSummary[] {
     return this.#database
       .prepare(
-        `SELECT summary FROM session WHERE hidden = 0 AND summary ->> '$.state' NOT IN ('idle', 'failed', 'interrupted')`,
+        `SELECT summary FROM session WHERE (hidden = 0 OR summary ->> '$.spawned' IS NOT NULL) AND summary ->> '$.state' NOT IN ('idle', 'failed', 'interrupted')`,
       )
       .all()
       .map((row) => JSON.parse(row['summary'] as string) as SessionSummary);
@@ -180,7 +180,11 @@ export class Catalog {
       });
       // A log without an event is what a crash left of a session that never began, or one that begins just now.
       const recovered = owner !== null || problem !== null || !wasMoving(conversation);
-      this.put(summary, recovered ? size : -1, conversation.session?.deleted ?? problem === null);
+      this.put(
+        summary,
+        recovered ? size : -1,
+        conversation.session === null ? problem === null : isHidden(conversation),
+      );
       return { summary, project: conversation.session?.project ?? null };
     } catch (error) {
       const summary = unreadable(sessionId, messageOf(error));

@@ -24,19 +24,19 @@ export async function recover(session: Session, orphansEnded: number): Promise<v
         message: `${processes} of an interrupted command still ran and were ended.`,
       });
     }
-    if (wasMoving(conversation)) {
-      // The events above do not change what is open.
-      events.push(...closeOpenWork(conversation, 'crash'));
-      if (openWork(conversation) !== null)
-        events.push({
-          type: 'warning.raised',
-          code: 'interrupted',
-          message:
-            'Alcove stopped in the middle of this turn. What had come is kept; nothing was run again. Send a message to go on.',
-        });
-    }
+    // The events above do not change what is open.
+    if (wasMoving(conversation)) events.push(...crashed(conversation));
     return { events, result: undefined };
   });
+}
+
+/** What closes work that a writer was killed in the middle of. */
+export function crashed(conversation: Conversation): Draft[] {
+  const message =
+    'Alcove stopped in the middle of this turn. What had come is kept; nothing was run again. Send a message to go on.';
+  const closing = closeOpenWork(conversation, 'crash');
+  if (openWork(conversation) === null) return closing;
+  return [...closing, { type: 'warning.raised', code: 'interrupted', message }];
 }
 
 /** Whether a conversation, as it stands in a log that nobody writes, was left by a writer that was killed at work. */

@@ -12,6 +12,32 @@ export interface RowFacts {
   projectIdOf(project: Project): ProjectId;
 }
 
+/** Not in the list of sessions: deleted, or a sub-agent's, which is reached from the session that started it. */
+export function isHidden({ session }: Conversation): boolean {
+  return session !== null && (session.deleted || session.spawned !== null);
+}
+
+/** US2: with what waits for a person in the sub-agents below it, each naming who asks. */
+export function withRequestsBelow(own: SessionSummary, below: readonly SessionSummary[]): SessionSummary {
+  if (below.length === 0) return own;
+  const named = <One extends { sessionId?: SessionId | undefined; agent?: string | undefined }>(
+    child: SessionSummary,
+    open: readonly One[],
+  ) =>
+    open.map((one) => ({
+      ...one,
+      sessionId: one.sessionId ?? child.sessionId,
+      agent: one.agent ?? child.spawned?.agent ?? child.title,
+    }));
+  const questions = [...(own.questions ?? []), ...below.flatMap((child) => named(child, child.questions ?? []))];
+  return {
+    ...own,
+    state: 'waiting',
+    requests: [...own.requests, ...below.flatMap((child) => named(child, child.requests))],
+    ...(questions.length === 0 ? {} : { questions }),
+  };
+}
+
 export function summarise(
   sessionId: SessionId,
   conversation: Conversation,
@@ -54,6 +80,9 @@ export function summarise(
             options: [...options],
           })),
         }),
+    ...(session?.spawned == null
+      ? {}
+      : { spawned: { ...session.spawned, tokens: conversation.usage.input + conversation.usage.output } }),
     archived: session?.archived ?? false,
     problem: now.problem,
     owner: now.owner,

@@ -83,6 +83,9 @@ export function agentFor(made: MadeSession, model: ScriptedModel, setup: AgentSe
     },
     unattended: setup.unattended ?? null,
     noAnswer: setup.noAnswer ?? null,
+    subAgents: null,
+    modeLimit: null,
+    childMoves: () => false,
     changed: (state) => {
       states.push(state);
       for (const one of waiting.splice(0)) {

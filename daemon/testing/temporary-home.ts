@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { CommandMark } from '#protocol/event.ts';
 import type { CommandId, ProjectId, SessionId } from '#protocol/values/ids.ts';
 import type { Project } from '#protocol/values/project.ts';
-import { makeAgentFolders } from '../agent/agents.ts';
+import { makeAgentFolders } from '../agent/agent-folders.ts';
 import type { Clock } from '../base/clock.ts';
 import { homePaths, type HomePaths } from '../base/files.ts';
 import type { Ids } from '../base/ids.ts';

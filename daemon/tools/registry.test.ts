@@ -5,7 +5,7 @@ import { builtInTools, toolsFor } from './registry.ts';
 const names = (mode: 'ask' | 'plan' | 'auto') => toolsFor(mode, builtInTools(new FileQueue())).map((tool) => tool.name);
 
 test('PM1: a plan has no tool that could change anything, bash included', () => {
-  expect(names('plan')).toEqual(['read', 'ls', 'glob', 'grep', 'todo', 'ask_user', 'propose_plan']);
+  expect(names('plan')).toEqual(['read', 'ls', 'glob', 'grep', 'todo', 'ask_user', 'propose_plan', 'task']);
   expect(names('ask')).toEqual([
     'read',
     'ls',
@@ -17,6 +17,7 @@ test('PM1: a plan has no tool that could change anything, bash included', () => 
     'bash',
     'todo',
     'ask_user',
+    'task',
   ]);
   expect(names('auto')).toEqual(names('ask'));
 });

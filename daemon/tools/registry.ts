@@ -11,6 +11,7 @@ import { readTool } from './read.ts';
 import type { Tool } from './tool.ts';
 import { askUserTool } from './work/ask-user.ts';
 import { proposePlanTool } from './work/propose-plan.ts';
+import { taskTool } from './work/task.ts';
 import { todoTool } from './work/todo.ts';
 import { writeTool } from './write.ts';
 
@@ -28,6 +29,7 @@ export function builtInTools(queue: FileQueue): readonly Tool[] {
     todoTool,
     askUserTool,
     proposePlanTool,
+    taskTool,
   ];
 }
 

@@ -54,8 +54,18 @@ export type Assessment =
   | { effect: 'command'; caution: string | null; rulePattern: string }
   /** Asks a person, and waits for the answer: it is carried out by the answer, never by `execute`. */
   | { effect: 'question'; question: Question }
+  /** Is carried out by a sub-agent, whose own calls are judged one by one. */
+  | { effect: 'agent'; job: Job }
   /** May not run in any mode, or cannot work as things stand, so that nobody need be asked; the text goes to the model. */
   | { effect: 'refused'; reason: string };
+
+export interface Job {
+  /** What the sub-agent is called, in few words. */
+  agent: string;
+  prompt: string;
+  /** Null: as the settings say. */
+  model: string | null;
+}
 
 export interface Question {
   text: string;
@@ -83,6 +93,8 @@ export interface Tool {
   readonly modes?: readonly Mode[];
   /** Only where a person leads: not for a sub-agent. */
   readonly forPeople?: boolean;
+  /** Starts sub-agents: not where there can be none. */
+  readonly startsAgents?: boolean;
   /** Parses the model's arguments into a bound call, or says in one sentence what is wrong with them. Lenient where models commonly err. */
   prepare(args: Record<string, unknown>): PreparedCall | { problem: string };
 }

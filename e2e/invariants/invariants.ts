@@ -80,6 +80,7 @@ export const invariants = {
   OR1: 'A run goes on until a reply has no calls, unless another strategy is named; one that is unknown names those that are.',
   OR2: 'The strategy single makes one request, without a tool.',
   OR3: 'The strategy plan plans, is reviewed and carries out in one command, and never asks a provider to go on from its own words.',
+  OR8: 'A sub-agent works in a session of its own within its tokens, may do no more than its parent, and ends with it; its last reply is the result.',
 
   CX4: "A project's AGENTS.md and CLAUDE.md are in the prompt, as they are when it is sent.",
   CX17: 'The prompt asks for no narration before calls and for faithful reports.',
@@ -98,6 +99,7 @@ export const invariants = {
   MB6: 'All clients of a machine see the same sessions in the same order, and what one changes shows in the others.',
   EV2: 'Everything works without a key and without a network on the scripted model.',
   US1: 'An open request shows in every client, on every connect, and closes in all when it is answered in one.',
+  US2: 'What a sub-agent at any depth asks stands in the row of the session that a person opened, with the name of who asks.',
   US5: 'Every picture is checked again when a request is made: what a model would not take becomes smaller, or a note, never an error.',
   US6: 'Reasoning that another provider made is left out of a request, so that a switch of model is never refused.',
   US10: 'A device is paired by a code that works once, and revoking it ends its sockets at once.',

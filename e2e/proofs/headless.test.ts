@@ -354,6 +354,7 @@ describe('nobody can be asked', () => {
       'todo',
       'ask_user',
       'propose_plan',
+      'task',
     ]);
     expect(lastResult(await house.provider.request(2))).toMatch(/Plan mode is read-only/);
     expect(house.read('ran.txt')).toBe('');

@@ -411,3 +411,23 @@ test('what is asked', async ({ app, provider }, testInfo) => {
   await app.page.getByRole('region', { name: 'Tasks' }).getByRole('button').click();
   await shot('62-tasks');
 });
+
+test('a sub-agent', async ({ app, provider }, testInfo) => {
+  const shot = (name: string) => shoot(app.page, testInfo, name);
+  provider.enqueue(
+    chatReply({ calls: [call('task', { description: 'Count the beds', prompt: 'Count the beds.' })] }),
+    chatReply({ calls: [bash('echo three')] }),
+    chatReply({ text: 'There are three beds.' }),
+    chatReply({ text: 'Three, it says.' }),
+  );
+  await app.say('How many beds?');
+  const asked = app.page.getByRole('region', { name: 'Count the beds waits for you' });
+  await expect(asked).toBeVisible();
+  await shot('63-sub-agent-asks');
+  await asked.getByRole('button', { name: /^Allow once/ }).click();
+  await app.sees('Three, it says.');
+  await shot('64-sub-agent-done');
+  await app.conversation.getByRole('link', { name: 'See its work' }).click();
+  await app.sees('There are three beds.');
+  await shot('65-sub-agent-own');
+});

@@ -42,7 +42,7 @@ export class CatalogState {
 
   readonly #sessions = $derived.by(() =>
     [...this.#rows.values()]
-      .filter((row) => !row.archived && this.#isShown(row))
+      .filter((row) => !row.archived && row.spawned === undefined && this.#isShown(row))
       .sort((one, other) => other.updatedAt - one.updatedAt || (one.sessionId < other.sessionId ? 1 : -1)),
   );
   readonly #needsYou = $derived(
