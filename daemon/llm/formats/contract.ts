@@ -106,6 +106,20 @@ export function acceptance<Reply>(subject: WireSubject<Reply>): void {
     expect(callsOf(got.end).map(({ key, tool }) => ({ key, tool }))).toEqual(announced);
   });
 
+  test('PR20: a reply that is one call of an offered tool, written as text, is that call; of an unknown tool it stays text', async () => {
+    const tools = [{ name: 'read', description: 'reads', parameters: { type: 'object' } }];
+    const asked = async (pieces: string[]) => {
+      const { server, client } = await begin();
+      server.enqueue(play.text(pieces));
+      return await gather(client.stream(aRequest([person('go')], tools), new AbortController().signal));
+    };
+    const found = await asked(['{"name":"read","argu', 'ments":{"path":"a"}}']);
+    expect(found.end).toMatchObject({ stop: 'tool-calls', calls: [{ tool: 'read', arguments: { path: 'a' } }] });
+    const unknown = await asked(['{"name":"wipe","arguments":{}}']);
+    expect(unknown).toMatchObject({ text: '{"name":"wipe","arguments":{}}', end: { stop: 'end', calls: [] } });
+    expect((await asked(['Look: {"name":"read","arguments":{}}'])).end).toMatchObject({ stop: 'end', calls: [] });
+  });
+
   test('arguments that are no JSON object are a problem of that call alone (PR21)', async () => {
     const texts = ['{"path":', '[1]', '"a"', 'null', '', '{"path":"ok"}'];
     const got = await answerTo(play.calls(texts.map((argumentsText) => ({ tool: 'read', argumentsText }))));

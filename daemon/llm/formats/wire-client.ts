@@ -7,9 +7,11 @@
 import type { Failure, FailureCode } from '#protocol/values/outcome.ts';
 import type { Clock } from '../../base/clock.ts';
 import { Http } from '../../base/http.ts';
-import { maxRefusalBytes, maxReplyBytes, streamIdleMs } from '../../base/limits.ts';
+import { maxInlineFieldBytes, maxRefusalBytes, maxReplyBytes, streamIdleMs } from '../../base/limits.ts';
 import { Exchange } from './exchange.ts';
-import type { ModelRequest, StreamEnd, StreamEvent } from '../item.ts';
+import type { ModelCall, ModelRequest, StreamEnd, StreamEvent } from '../item.ts';
+import { readArguments } from './call-arguments.ts';
+import { leakedCall, mayBeCall } from './leaked-call.ts';
 import type { ModelClient } from '../model-stream.ts';
 import { judge, redact, type Provider } from './refusal.ts';
 import type { ReplyReader } from './reply-parts.ts';
@@ -89,6 +91,7 @@ class WireClient implements ModelClient {
   async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<StreamEvent> {
     const exchange = new Exchange(this.#options.idleMs ?? streamIdleMs);
     const reply = this.#format.reader();
+    const prose = new WholeText();
     const abort = () => exchange.stop('aborted');
     signal.addEventListener('abort', abort, { once: true });
     this.#exchanges.add(exchange);
@@ -98,14 +101,17 @@ class WireClient implements ModelClient {
       try {
         for await (const chunk of this.#chunks(request, exchange)) {
           const before = reply.finish;
-          for (const event of reply.take(chunk)) yield event;
+          for (const event of reply.take(chunk)) {
+            prose.take(event);
+            yield event;
+          }
           if (before === null && reply.finish !== null) exchange.finishSoon();
         }
       } catch (caught) {
         // Anything may be thrown here: what it means depends on how far the exchange had come.
         error = caught ?? new Error('nothing was thrown');
       }
-      yield* this.#end(exchange, reply, error);
+      yield* this.#end(exchange, reply, error, (text) => leakedIn(prose, text, request));
     } finally {
       signal.removeEventListener('abort', abort);
       this.#exchanges.delete(exchange);
@@ -198,7 +204,12 @@ class WireClient implements ModelClient {
     return new Response(text, { status: response.status, headers: response.headers });
   }
 
-  #end(exchange: Exchange, reply: ReplyReader, error: unknown): StreamEvent[] {
+  #end(
+    exchange: Exchange,
+    reply: ReplyReader,
+    error: unknown,
+    leaked: (events: StreamEvent[]) => ModelCall | null,
+  ): StreamEvent[] {
     const usage = reply.usage;
     if (exchange.stopped === 'aborted') return [{ type: 'aborted', usage }];
     if (reply.finish !== null) {
@@ -209,6 +220,8 @@ class WireClient implements ModelClient {
           this.#failed(reply, 'reply_malformed', `sent a reply that cannot be used: ${whole.reason}`, noCalls, true),
         ];
       }
+      const found = whole.calls.length === 0 && whole.stop === 'end' ? leaked(whole.events) : null;
+      if (found !== null) return [...whole.events, { type: 'done', stop: 'tool-calls', calls: [found], usage }];
       return [...whole.events, { type: 'done', stop: whole.stop, calls: whole.calls, usage }];
     }
     return [this.#failure(exchange, reply, error)];
@@ -308,6 +321,27 @@ class WireClient implements ModelClient {
     if (cause !== null) failure.detail = redact(chainOf(cause), this.#provider);
     return { type: 'failed', failure, usage: reply.usage, retryable: curable && !reply.produced, retryAfterMs: null };
   }
+}
+
+/** The text of a reply, as long as it may be a call that leaked into it (PR20). */
+class WholeText {
+  text: string | null = '';
+  readonly #texts = new Set<string>();
+
+  take(event: StreamEvent): void {
+    if (event.type === 'part-started' && event.kind === 'text') this.#texts.add(event.key);
+    if (event.type !== 'part-delta' || this.text === null || !this.#texts.has(event.key)) return;
+    this.text += event.text;
+    if (!mayBeCall(this.text.slice(0, 64)) || this.text.length > maxInlineFieldBytes) this.text = null;
+  }
+}
+
+function leakedIn(prose: WholeText, last: StreamEvent[], { tools }: ModelRequest): ModelCall | null {
+  for (const event of last) prose.take(event);
+  const found = prose.text === null ? null : leakedCall(prose.text, tools);
+  if (found === null) return null;
+  const { tool, argumentsText } = found;
+  return { key: 'leaked', providerCallId: null, tool, argumentsText, ...readArguments(argumentsText) };
 }
 
 /** Ends an exchange whose login has no token: the SDK only needs to see that it is over. */
