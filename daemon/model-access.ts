@@ -77,6 +77,7 @@ export async function openModelAccess(options: ModelAccessOptions): Promise<Mode
     listed,
     local,
     codex,
+    environment,
     models: () => models.counts(),
     secret,
     changed,

@@ -7,6 +7,7 @@
 import type { Failure, FailureCode } from '#protocol/values/outcome.ts';
 import type { Clock } from '../../base/clock.ts';
 import { Http } from '../../base/http.ts';
+import type { ProxyEnvironment } from '../../base/proxy.ts';
 import { maxInlineFieldBytes, maxRefusalBytes, maxReplyBytes, streamIdleMs } from '../../base/limits.ts';
 import { Exchange } from './exchange.ts';
 import type { ModelCall, ModelRequest, StreamEnd, StreamEvent } from '../item.ts';
@@ -37,6 +38,8 @@ export interface WireOptions {
   promptCache?: () => '5m' | '1h';
   /** Told of the headers of every answer: some say what is left of a quota. */
   heard?: (headers: Headers) => void;
+  /** Where proxies are named. */
+  environment?: ProxyEnvironment;
   /** Replaces the network: for tests. */
   http?: Pick<Http, 'fetch' | 'close'>;
 }
@@ -83,7 +86,7 @@ class WireClient implements ModelClient {
 
   constructor(format: WireFormat, options: WireOptions) {
     this.#format = format;
-    this.#http = options.http ?? new Http();
+    this.#http = options.http ?? new Http(options.environment);
     this.#options = options;
     this.#provider = { name: options.provider, keyName: options.keyName, key: options.key };
   }

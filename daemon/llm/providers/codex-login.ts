@@ -111,6 +111,7 @@ export class CodexLogin implements WireAccess {
         refresh_token: before.refresh,
         scope: 'openid profile email',
       }),
+      environment,
       timeoutMs: loginRenewMs,
       maxBytes: maxRefusalBytes,
     });

@@ -3,6 +3,7 @@
  * models, or of what the key may do, accepts a key; only the provider's own refusal refuses one; all else could not be tried.
  */
 import { keyTrialMs, maxModelListBytes } from '../../base/limits.ts';
+import type { ProxyEnvironment } from '../../base/proxy.ts';
 import { readList, type ListedModel } from '../catalogue/listed-models.ts';
 import type { ProviderRow } from './provider-rows.ts';
 import { redact, saidBy } from '../formats/refusal.ts';
@@ -16,8 +17,12 @@ export interface TrialEnd {
   models: ListedModel[] | null;
 }
 
-export async function tryKey(row: ProviderRow, key: string | null): Promise<TrialEnd> {
-  const first = await ask(row, row.tryPath, key);
+export async function tryKey(
+  row: ProviderRow,
+  key: string | null,
+  environment: ProxyEnvironment = {},
+): Promise<TrialEnd> {
+  const first = await ask(row, row.tryPath, key, environment);
   const clean = (text: string) => redact(text, { name: row.label, keyName: null, key });
   const end = (answer: TrialEnd['answer'], message: string): TrialEnd => ({
     answer,
@@ -55,21 +60,27 @@ export async function tryKey(row: ProviderRow, key: string | null): Promise<Tria
       'unreachable',
       `${row.label} answered with something else than a list of models. Look whether the address is right.`,
     );
-  const listed = row.listPath === null ? models : await listBeside(row, row.listPath, key);
+  const listed = row.listPath === null ? models : await listBeside(row, row.listPath, key, environment);
   const count = listed === null ? '' : ` It lists ${listed.length} ${listed.length === 1 ? 'model' : 'models'}.`;
   const accepted = key === null ? `${row.label} answers without a key.` : `${row.label} accepted the key.`;
   return { answer: 'accepted', message: clean(`${accepted}${count}`), models: listed };
 }
 
-async function listBeside(row: ProviderRow, path: string, key: string | null): Promise<ListedModel[] | null> {
-  const answer = await ask(row, path, key);
+async function listBeside(
+  row: ProviderRow,
+  path: string,
+  key: string | null,
+  environment: ProxyEnvironment,
+): Promise<ListedModel[] | null> {
+  const answer = await ask(row, path, key, environment);
   return answer.answered && answer.status === 200 ? readList(jsonOr(answer.text)) : null;
 }
 
-function ask(row: ProviderRow, path: string, key: string | null) {
+function ask(row: ProviderRow, path: string, key: string | null, environment: ProxyEnvironment) {
   return askShortly({
     url: `${row.baseUrl}${path}`,
     headers: headersOf(row, key),
+    environment,
     timeoutMs: keyTrialMs,
     maxBytes: maxModelListBytes,
   });

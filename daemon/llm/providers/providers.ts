@@ -183,6 +183,7 @@ export class Providers {
         key: inForce?.key ?? null,
         keyName: inForce?.variable ?? null,
         clock: this.#clock,
+        environment: this.#environment,
         promptCache: this.#promptCache,
         ...(row.login !== null && this.#codex !== null && { access: this.#codex }),
         maxOutputTokens: (model) => row.models.find((one) => one.id === model)?.maxOutputTokens ?? null,

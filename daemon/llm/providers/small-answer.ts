@@ -3,6 +3,7 @@
  * redirect is followed, the answer is bounded in time and size, and no connection stays. Never throws for what the world does.
  */
 import { Http } from '../../base/http.ts';
+import type { ProxyEnvironment } from '../../base/proxy.ts';
 import { messageOf, systemCode } from '../../base/errors.ts';
 
 export type SmallAnswer =
@@ -15,12 +16,21 @@ export interface Question {
   headers: Record<string, string>;
   /** What is posted; without it the question is a GET. */
   body?: string;
+  /** Where proxies are named. */
+  environment?: ProxyEnvironment;
   timeoutMs: number;
   maxBytes: number;
 }
 
-export async function askShortly({ url, headers, body, timeoutMs, maxBytes }: Question): Promise<SmallAnswer> {
-  const http = new Http();
+export async function askShortly({
+  url,
+  headers,
+  body,
+  environment,
+  timeoutMs,
+  maxBytes,
+}: Question): Promise<SmallAnswer> {
+  const http = new Http(environment);
   const late = AbortSignal.timeout(timeoutMs);
   const enough = new AbortController();
   try {

@@ -20,6 +20,8 @@ export interface ConnectionsNeeds {
   listed: ListedModels;
   local: { look(): Promise<readonly FoundServer[]>; readonly found: readonly FoundServer[] };
   codex: WireAccess;
+  /** Where proxies are named. */
+  environment: Readonly<Record<string, string | undefined>>;
   /** How many models of each provider are offered now; looks at settings and servers first. */
   models(): Promise<ReadonlyMap<string, number>>;
   /** From now on this must not stand in any log. */
@@ -63,7 +65,7 @@ export class Connections {
         `There is no key of ${row.label} yet. Paste one${row.keysPage === null ? '' : `; they are made at ${row.keysPage}`}.`,
       );
     if (key !== null) this.#needs.secret(key);
-    const trial = await tryKey(row, key);
+    const trial = await tryKey(row, key, this.#needs.environment);
     const keep = given !== '' && (trial.answer === 'accepted' || (trial.answer === 'unreachable' && untried));
     if (keep) await credentials.set(name, origin, given);
     if (trial.models !== null && trial.models.length > 0) await listed.keep(name, origin, trial.models);
