@@ -15,17 +15,13 @@ import type { SessionSummary } from '#protocol/commands/session-values.ts';
 import type { HomePaths } from '../base/files.ts';
 import { indexPathOf } from '../log/index-file.ts';
 import { walkHeaders } from '../log/reader.ts';
-import { scriptedModel, type Script } from '../llm/scripted/scripted.ts';
-import { Catalog } from '../session/catalog.ts';
-import { LogFolder } from '../session/log-folder.ts';
 import { placeInHome } from '../session/place.ts';
 import { Session } from '../session/session.ts';
 import { allCalls, calls, fakeTool, says } from '../testing/agent-on.ts';
 import { ManualClock } from '../testing/manual-clock.ts';
 import { queued, sessionWith, until } from '../testing/session-with.ts';
-import { CountingIds, projectAt, sessionIdOf, temporaryHome } from '../testing/temporary-home.ts';
-import { agentsIn, nowhere as project } from '../testing/agents-in.ts';
-import { Agents } from './agents.ts';
+import { CountingIds, sessionIdOf, temporaryHome } from '../testing/temporary-home.ts';
+import { agentsIn } from '../testing/agents-in.ts';
 
 const idsOf = (rows: readonly SessionSummary[]) => rows.map(({ sessionId }) => sessionId).toSorted();
 

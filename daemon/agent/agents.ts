@@ -191,6 +191,9 @@ export class Agents {
   async agent(sessionId: SessionId): Promise<Agent> {
     const live = await this.#open(sessionId);
     live.idleSince = this.#options.clock.now();
+    // Whoever waits for a sub-agent is there before anything is done with it.
+    const above = live.agent.conversation.session?.spawned?.sessionId;
+    if (above !== undefined) await this.agent(above).catch(() => undefined);
     return live.agent;
   }
 
@@ -474,7 +477,8 @@ export class Agents {
     const found = await Promise.all(
       children.map(async (child) => ({ child, agent: await this.#open(child.sessionId).then(agentOf, () => null) })),
     );
-    if (found.every(({ child }) => this.#rests(child.sessionId))) return;
+    // Opening them closed what had been moving: a turn that is open still rested, or goes on already.
+    if (found.every(({ agent }) => agent !== null && agent.conversation.active !== null)) return;
     for (const { agent } of found) await agent?.stop();
     const spent = found.flatMap(({ child, agent }) =>
       agent === null ? [] : [spentBy(agent.conversation, child, 'interrupted')],

@@ -239,6 +239,43 @@ it('RT25 OR8: a sub-agent that waits rests over a restart, its call with it; the
   expect(done.lastOutcome).toBe('completed');
 });
 
+it('RT25 OR8: an answer to a sub-agent that nobody has opened since takes its parent on too', async () => {
+  const home = await temporaryHome();
+  const scripts = { go: [[task('work')], says('All done.')], work: [[call('change')], says('Changed.')] };
+  const before = await setUp(scripts, {}, home);
+  await before.agents.create(before.request(1, 'go'), before.ids.mark());
+  const child = await childOf(before.agents, await before.agents.agent(root));
+  await until(child.session, (c) => c.approvals.length === 1);
+  const childId = child.conversation.session?.sessionId as SessionId;
+  await before.close();
+
+  const after = await setUp(scripts, {}, home);
+  await after.agents.start();
+  expect(after.catalog.unfinished().find((row) => row.sessionId === root)).toMatchObject({
+    state: 'waiting',
+    requests: [{ sessionId: childId, agent: 'work' }],
+  });
+  const again = await after.agents.agent(childId);
+  const [asked] = again.conversation.approvals;
+  await again.answer({ approvalId: asked!.approvalId, decision: 'deny', scope: 'once', by: 'x' }, after.ids.mark());
+  const parent = await after.agents.agent(root);
+  expect((await until(parent.session, ended())).lastOutcome).toBe('completed');
+});
+
+it('PR24: a sub-agent takes the model that the settings name, and is billed apart', async () => {
+  const { agents, ids, request } = await setUp(
+    { go: [[task('work')], says('Done.')], work: [[...says('Worked.'), spends(10, 5)]] },
+    { subAgentModel: () => 'scripted/cheap' },
+  );
+  await agents.create(request(1, 'go'), ids.mark());
+  const parent = await agents.agent(root);
+  const after = await until(parent.session, ended());
+  const child = await childOf(agents, parent);
+  expect(child.conversation.turns[0]?.steps.map((step) => step.model)).toEqual(['scripted/cheap']);
+  expect(after.turns[0]?.steps.map((step) => step.model)).toEqual(['scripted/demo', 'scripted/demo']);
+  expect(after.delegated).toMatchObject({ usage: { input: 10, output: 5 }, unknownCost: 1 });
+});
+
 it('RT4 OR8: a sub-agent that moved at the end closes the call that waited for it, and nothing runs again', async () => {
   const home = await temporaryHome();
   const scripts = { go: [[task('work')]], work: [[{ type: 'hang' as const }]] };

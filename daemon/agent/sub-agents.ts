@@ -111,7 +111,9 @@ export async function delegate(
   if ('text' in started) return started;
   const { child, agent, sessionId } = started;
   try {
-    while (!hasEnded(child.conversation)) await child.changed(child.conversation.seq, signal);
+    // After a restart it rests, and goes on with the turn that waits for it.
+    if (call.child !== null && child.conversation.active !== null) await child.goOn();
+    while (!hasEnded(child.conversation, call.child !== null)) await child.changed(child.conversation.seq, signal);
   } catch (error) {
     if (signal.reason !== 'abort') throw error;
     await child.stop();
@@ -184,8 +186,9 @@ async function find(
   return { outcome: 'interrupted', text: 'The session of the sub-agent cannot be had any more.', spent: [] };
 }
 
-function hasEnded(conversation: Conversation): boolean {
-  return conversation.active === null && conversation.counts.turns > 0;
+/** One that was begun before and has no turn was killed before it began. */
+function hasEnded(conversation: Conversation, before: boolean): boolean {
+  return conversation.active === null && (before || conversation.counts.turns > 0);
 }
 
 /** What its turn came to, in words for the agent that asked. */

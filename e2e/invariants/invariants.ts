@@ -48,6 +48,7 @@ export const invariants = {
   PR20: 'A reply that is nothing but one call of an offered tool, written as text, is that call; all other text stays text.',
   PR21: 'Calls of a reply run in the order of their first mention; a reply that was cut runs none; bad arguments fail their own call only.',
   PR22: 'Usage counts also where the reply failed; usage that never came is unknown, never zero.',
+  PR24: 'A sub-agent takes the model that the settings name for it, and what it spends is counted apart from the session that started it.',
   PR30: 'A provider that is replaced or closed leaves no connection and no timer.',
 
   TL1: 'A batch of edits is located in the original file and applied whole, by one write, or not at all.',
