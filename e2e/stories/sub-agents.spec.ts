@@ -29,7 +29,7 @@ test('US2 OR8: what a sub-agent asks is answered in the session that started it,
 
   await app.conversation.getByRole('link', { name: 'See its work' }).click();
   await app.sees('There are three beds.');
-  await app.page.getByRole('link', { name: 'Sub-agent: to its parent' }).click();
+  await app.page.getByRole('link', { name: 'To the session that started this sub-agent' }).click();
   await app.sees('Three, it says.');
   await app.showSessions();
   await expect(app.page.getByRole('link', { name: /Count the beds/ })).toHaveCount(0);
