@@ -101,6 +101,7 @@ async function afterKill(
 }
 
 function movingIn(conversation: Conversation): string[] {
+  if (conversation.compacting !== null) return ['a summary was made'];
   const open = openWork(conversation);
   if (open === null) return conversation.inbox.length > 0 ? ['input waited for its turn'] : ['a session was idle'];
   const moving: string[] = [];

@@ -44,6 +44,7 @@ async function one(world: World): Promise<void> {
   else if (lot < 79) await send('session.abort', {});
   else if (lot < 82) await send('session.configure', { model: models.names[chance.below(models.names.length)] ?? '' });
   else if (lot < 85) await send('session.configure', { mode: chance.below(2) === 0 ? 'ask' : 'auto' });
+  else if (lot < 86) await send('session.compact', {});
   else if (lot < 87) await send('session.rename', { title: `Title ${chance.below(1000)}` });
   else if (lot < 91) {
     const inputId = waiting();
