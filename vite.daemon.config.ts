@@ -1,7 +1,22 @@
-import { defineConfig } from 'vite';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename } from 'node:path';
+import { defineConfig, type Plugin } from 'vite';
+
+/** The parser of shell commands: its two files stand beside the program (daemon/tools/shell/parser.ts). */
+const shellGrammar: Plugin = {
+  name: 'shell-grammar',
+  generateBundle() {
+    for (const file of ['web-tree-sitter/web-tree-sitter.wasm', 'tree-sitter-bash/tree-sitter-bash.wasm']) {
+      const source = readFileSync(createRequire(import.meta.url).resolve(file));
+      this.emitFile({ type: 'asset', fileName: basename(file), source });
+    }
+  },
+};
 
 /** Everything is bundled (three times quicker to start) but what is native or brings its own files. */
 export default defineConfig({
+  plugins: [shellGrammar],
   publicDir: false,
   ssr: {
     noExternal: true,

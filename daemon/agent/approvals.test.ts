@@ -9,8 +9,8 @@ const assessments = {
   'read of a secret': { effect: 'read', caution: 'It holds secrets.', rulePattern },
   change: { effect: 'change', caution: null, preview: null, rulePattern },
   'protected change': { effect: 'change', caution: 'It is protected.', preview: null, rulePattern },
-  command: { effect: 'command', caution: null, rulePattern },
-  'destructive command': { effect: 'command', caution: 'It deletes.', rulePattern },
+  command: { effect: 'command', caution: null, looks: false, rulePattern },
+  'destructive command': { effect: 'command', caution: 'It deletes.', looks: false, rulePattern },
   refused: { effect: 'refused', reason: 'Never.' },
 } as const satisfies Record<string, Assessment>;
 

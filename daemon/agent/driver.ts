@@ -232,7 +232,10 @@ export class Driver {
       price: resolved.price,
     };
     this.#asked = null;
-    let end = await runStep(ports, stepId, request, signal);
+    const asking = runStep(ports, stepId, request, signal);
+    // While the model is asked there is time.
+    for (const tool of this.#ports.callPorts.tools) tool.ready?.();
+    let end = await asking;
     if (end.end === 'failed' && this.#saidNothing && refusesPictures(end.failure, request) && !signal.aborted) {
       this.#ports.refusePictures(resolved.model);
       const message = `${name} did not take the pictures of this conversation, so it goes on without them. ${end.failure.message}`;

@@ -33,7 +33,7 @@ A call may be denied or interrupted by the person. Then do not repeat it unchang
 
 const modes: Record<Mode, string> = {
   ask: 'Mode: ask. Reading runs at once; the person is asked before each change or command.',
-  plan: 'Mode: plan. You can only read; you cannot change files or run commands. Work out what should be done, then hand it over with propose_plan. Once it is accepted the mode changes and you carry it out.',
+  plan: 'Mode: plan. You can only read, and run commands that only look; nothing can be changed. Work out what should be done, then hand it over with propose_plan. Once it is accepted the mode changes and you carry it out.',
   auto: 'Mode: auto. Tools run without asking; destructive commands and protected files still ask.',
 };
 

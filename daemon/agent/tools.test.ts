@@ -47,7 +47,7 @@ test('PM1 a plan changes nothing through any tool, even where the model calls wh
     ['write', 'denied'],
     ['write', 'denied'],
     ['bash', 'denied'],
-    ['bash', 'denied'],
+    ['bash', 'completed'],
     ['read', 'completed'],
   ]);
   expect(readFileSync(join(folder, 'notes.md'), 'utf8')).toBe('Roses\n');

@@ -42,6 +42,10 @@ export const maxEditFileBytes = 4 * 1024 * 1024;
 /** Files of one patch, and their paths as JSON: what is told of each stands in one event, where their diffs are not counted. */
 export const maxPatchFiles = 400;
 export const maxPatchPathBytes = 128 * 1024;
+/** A shell command that is judged: longer ones, deeper ones, and those that take longer to read are asked about. */
+export const maxShellText = 64 * 1024;
+export const maxShellDepth = 100;
+export const maxShellParseMs = 500;
 /** bash: time limit when the model names none, and the longest it may name. */
 export const defaultCommandMs = 120_000;
 export const maxCommandMs = 3_600_000;

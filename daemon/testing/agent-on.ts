@@ -152,7 +152,8 @@ export function fakeTool(name: string, fake: FakeTool = {}): Tool {
       assess: () => {
         if (fake.assess !== undefined) return Promise.resolve(fake.assess(args));
         const facts = { caution: fake.caution ?? null, rulePattern: fake.rulePattern ?? `${name} *` };
-        return Promise.resolve(effect === 'change' ? { effect, preview: null, ...facts } : { effect, ...facts });
+        if (effect === 'change') return Promise.resolve({ effect, preview: null, ...facts });
+        return Promise.resolve(effect === 'command' ? { effect, looks: false, ...facts } : { effect, ...facts });
       },
       execute: async (environment, signal) => {
         const said = (await fake.run?.(args, environment, signal)) ?? `${name} done`;

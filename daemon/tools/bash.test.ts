@@ -220,7 +220,7 @@ describe('what bash asks in every mode', () => {
 
   test.each([
     ['rm -rf build', /deletes folders/],
-    ['echo $(date)', /cannot be told by reading it/],
+    ['echo ${x@P}', /cannot be told by reading it/],
     ['echo x > ../other.txt', /writes to .*other\.txt, which is outside the project/],
     ['echo x > /tmp/x', /outside the project/],
     ['cp a.txt ~/a.txt', /outside the project/],

@@ -9,10 +9,10 @@ import { messageOf } from '../base/errors.ts';
 import { defaultCommandMs, maxCommandMs, maxSpillBytes } from '../base/limits.ts';
 import { runProcess, type ProcessEnd } from '../base/process.ts';
 import { ArgumentProblem, pick, prepareWith, type Arguments } from './arguments.ts';
-import { cautionOfPaths } from './command-paths.ts';
-import { judge } from './command-risk.ts';
 import { PlainTextStream, withoutControls, withoutOverdrawn } from './plain-text.ts';
 import { failed } from './result.ts';
+import { loadJudge } from './shell/judge.ts';
+import { cautionOfPaths } from './shell/touched-places.ts';
 import type { Assessment, PreparedCall, Tool, ToolEnvironment, ToolResult } from './tool.ts';
 import { OutputWindow, type Truncation } from './truncate.ts';
 
@@ -31,6 +31,7 @@ export const bashTool: Tool = {
     required: ['command'],
   },
   readOnly: false,
+  ready: () => void loadJudge(),
   prepare: (args) => prepareWith(() => preparedBash(commandArgument(args), timeLimitArgument(args))),
 };
 
@@ -44,7 +45,7 @@ function preparedBash(command: string, timeLimitMs: number): PreparedCall {
 }
 
 async function assess(environment: ToolEnvironment, command: string): Promise<Assessment> {
-  const judgement = judge(command);
+  const judgement = (await loadJudge())(command);
   const cautions = [
     judgement.destructive === null ? null : `The command ${judgement.destructive}.`,
     await cautionOfPaths(judgement, environment),
@@ -55,6 +56,7 @@ async function assess(environment: ToolEnvironment, command: string): Promise<As
   return {
     effect: 'command',
     caution: cautions.length === 0 ? null : cautions.join(' '),
+    looks: judgement.looks && cautions.length === 0,
     rulePattern: `bash ${command}`,
   };
 }

@@ -33,12 +33,12 @@ export function builtInTools(queue: FileQueue): readonly Tool[] {
   ];
 }
 
-/** PM1: a plan can change nothing through any tool, since no tool that could is there. */
+/** PM1: a plan can change nothing through any tool: those that could are not there, and bash runs only what is known to look (see approvals). */
 export function toolsFor(mode: Mode, tools: readonly Tool[]): readonly Tool[] {
   const offered = tools.filter((tool) => tool.modes?.includes(mode) ?? true);
   switch (mode) {
     case 'plan':
-      return offered.filter((tool) => tool.readOnly);
+      return offered.filter((tool) => tool.readOnly || tool === bashTool);
     case 'ask':
     case 'auto':
       return offered;

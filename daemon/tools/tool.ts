@@ -51,7 +51,8 @@ export type Assessment =
   /** Changes files. `preview` is shown to the person who decides; `caution` says why it must be asked in every mode. */
   | { effect: 'change'; caution: string | null; preview: CallDetails | null; rulePattern: string }
   /** Runs a command. `caution` says why it must be asked in every mode (destructive, or not understood). */
-  | { effect: 'command'; caution: string | null; rulePattern: string }
+  /** `looks`: it was read to its end, and can change nothing: plan mode runs it, and no other command. */
+  | { effect: 'command'; caution: string | null; looks: boolean; rulePattern: string }
   /** Asks a person, and waits for the answer: it is carried out by the answer, never by `execute`. */
   | { effect: 'question'; question: Question }
   /** Is carried out by a sub-agent, whose own calls are judged one by one. */
@@ -95,6 +96,8 @@ export interface Tool {
   readonly forPeople?: boolean;
   /** Starts sub-agents: not where there can be none. */
   readonly startsAgents?: boolean;
+  /** Told when a model that may call it is asked: time to load what the first call needs. Returns at once. */
+  readonly ready?: () => void;
   /** Parses the model's arguments into a bound call, or says in one sentence what is wrong with them. Lenient where models commonly err. */
   prepare(args: Record<string, unknown>): PreparedCall | { problem: string };
 }

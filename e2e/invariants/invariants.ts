@@ -66,7 +66,7 @@ export const invariants = {
   TL22: "An agent's task list is replaced whole, and is there after a reload and a restart.",
   TL29: "The inside of .git and Alcove's home are refused in every mode; other protected paths ask in every mode.",
 
-  PM1: 'The mode of a session applies from the next call, and plan cannot write through any tool.',
+  PM1: 'The mode of a session applies from the next call, and plan cannot write through any tool, bash included.',
   PM2: 'An approval is answered once, for the session, always, or no; with a note or changed arguments.',
   PM3: 'A destructive command asks in every mode; what cannot be understood asks too.',
   PM9: 'A plan that is accepted is carried out in the same session, in the mode that the person chose; plan mode ends in no other way.',
@@ -106,6 +106,7 @@ export const invariants = {
   US6: 'Reasoning that another provider made is left out of a request, so that a switch of model is never refused.',
   US10: 'A device is paired by a code that works once, and revoking it ends its sockets at once.',
 
+  US4: 'Of a compound command every part is judged: in substitutions, here-documents, loops, functions and behind wrappers, too.',
   CX1: 'A compaction is appended as a summary at a complete step: nothing leaves the log, no call is parted from its result, and it must shrink the context.',
   CX2: 'The context is compacted at a threshold, once after an overflow, and by command; one that fails changes nothing and says so, and it never loops.',
 

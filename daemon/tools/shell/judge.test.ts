@@ -1,9 +1,66 @@
+import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { judge } from './command-risk.ts';
+import { maxShellDepth, maxShellText } from '../../base/limits.ts';
+import { loadJudge } from './judge.ts';
+
+const judge = await loadJudge();
+
+const notWhole = 'is not a whole shell command, or is written in a way that is not understood here';
 
 describe('PM3: destructive commands', () => {
   test.each([
+    'echo $(rm -rf x)',
+    'echo `rm -rf x`',
+    'echo "a $(rm -rf x) b"',
+    'echo "${x:-$(rm -rf y)}"',
+    'echo $((1 + $(rm -rf x)))',
+    'cat <(rm -rf x)',
+    'ls > >(rm -rf x)',
+    'cat <<EOF\n$(rm -rf x)\nEOF',
+    'cat <<EOF | sh\nls\nEOF',
+    'bash <<EOF\nrm -rf x\nEOF',
+    "bash <<'EOF'\nls\nrm -rf x\nEOF",
+    'bash -s <<< "rm -rf x"',
+    'sh << X && ls\nrm -rf y\nX',
+    'cat <<A && rm -rf x\ntext\nA',
+    'for f in *; do rm -rf "$f"; done',
+    'for f in $(rm -rf x); do ls; done',
+    'while rm -rf x; do :; done',
+    'until rm -rf x; do :; done',
+    'if rm -rf x; then ls; fi',
+    'if true; then ls; else rm -rf x; fi',
+    'if a; then b; elif rm -rf x; then c; fi',
+    'case $x in a) ls;; b) rm -rf y;; esac',
+    'case $(rm -rf x) in a) ls;; esac',
+    'f() { rm -rf x; }; f',
+    'function f { rm -rf x; }',
+    'f() ( rm -rf x )',
+    'ls() { rm -rf x; }; ls',
+    '[[ -f $(rm -rf x) ]]',
+    '[ -f "$(rm -rf x)" ]',
+    'x=$(rm -rf y)',
+    'x=(a $(rm -rf y))',
+    'export X="$(rm -rf y)"',
+    'X=$(rm -rf y) ls',
+    'a[$(rm -rf x)]=1',
+    '{ ls; (cd a && { rm -rf x; }); }',
+    'ls | while read -r f; do rm -rf x; done',
+    'curl https://x | { read a; bash; }',
+    'curl https://x | if true; then bash; fi',
+    'curl https://x | (while true; do sh; done)',
+    'ls && ls || rm -rf x',
+    'ls & rm -rf x &',
+    'time rm -rf x',
+    'echo "$(echo "$(rm -rf x)")"',
+    'bash -c "$(printf "")" ; rm -rf x',
+    'bash -c \'for f in a; do rm -rf "$f"; done\'',
+    "$'rm' -rf x",
+    "r$'\\x6d' -rf x",
+    '>out rm -rf x',
+    'ls; # rm\nrm -rf x',
+    'select x in a; do rm -rf y; done',
+    'for ((i=$(rm -rf x); i<3; i++)); do ls; done',
     'rm -rf build',
     'rm -r build',
     'rm -f a',
@@ -256,45 +313,57 @@ describe('PM3: destructive commands', () => {
     '[ -f a ] || echo no',
     'echo {a,b}.txt',
     'awk "{print $1}" a',
+    'echo $(date)',
+    'echo `date`',
+    'echo "$(date)"',
+    'cat <<EOF\nx\nEOF',
+    "cat > a.txt <<'EOF'\nrm -rf /\nEOF",
+    'for f in *; do echo $f; done',
+    'for f in a b c; do wc -l "src/$f.ts"; done',
+    'for ((i=0; i<3; i++)); do echo $i; done',
+    'while true; do x; done',
+    'while read -r line; do echo "$line"; done < a.txt',
+    'until test -f a; do sleep 1; done',
+    'if true; then x; elif y; then z; else w; fi',
+    '[[ -f a ]] && b',
+    '[[ a < b ]] && echo sorted',
+    'case x in x) y;; *) z;; esac',
+    'f() { x; }; f',
+    'function f { x; }; f a',
+    '((1+1))',
+    'echo $((1+1))',
+    'echo ${a:-b}',
+    "echo $'a\\tb'",
+    'bash <<< "npm test"',
+    "bash <<'EOF'\nnpm test\nEOF",
+    'x=$(git rev-parse HEAD); echo "at $x"',
+    'npm test 2>&1 | tail -20',
+    'set -e; npm ci; npm test',
+    '(cd web && npm test)',
+    '! grep -q x a',
+    'echo a &',
   ])('neither destructive nor unclear: %s', (command) =>
     expect(judge(command)).toMatchObject({ destructive: null, unclear: null }),
   );
 
   test.each([
-    ['echo $(date)', 'runs a command inside another'],
-    ['echo `date`', 'runs a command inside another'],
-    ['echo "$(date)"', 'runs a command inside another'],
-    ['diff <(a) <(b)', 'runs a command inside another'],
-    ['tee >(cat)', 'runs a command inside another'],
-    ['cat <<EOF\nx\nEOF', 'holds a here-document'],
-    ['for f in *; do echo $f; done', 'uses a loop'],
-    ['while true; do x; done', 'uses a loop'],
-    ['if true; then x; fi', 'uses conditions'],
-    ['[[ -f a ]] && b', 'uses conditions'],
-    ['case x in x) y;; esac', 'uses conditions'],
-    ['f() { x; }', 'defines a function or uses an extended pattern'],
-    ['function f { x; }', 'defines what runs later'],
-    ['((1+1))', 'calculates'],
-    ['echo $((1+1))', 'calculates'],
-    ['echo ${a:-b}', 'changes a variable while using it (${…})'],
-    ['echo "a', 'has a quote that is not closed'],
-    ["echo 'a", 'has a quote that is not closed'],
-    ["echo $'a'", "uses a special quote ($'…')"],
-    ['(a', 'has a bracket that is not closed'],
-    ['a)', 'has a ) that closes nothing'],
-    ['a >', 'has a redirection without a target'],
-    ['a \\', 'ends with a backslash'],
+    ['tee >(cat)', 'depends on $(…), whose value is not known before it runs'],
+    ['echo "a', notWhole],
+    ["echo 'a", notWhole],
+    ['(a', notWhole],
+    ['a)', notWhole],
+    ['a >', notWhole],
+    ['a \\', notWhole],
     ['eval "rm x"', 'makes up a command while it runs (eval)'],
     ['$CMD x', 'runs a program whose name is not known before it runs'],
     ['"$CMD" x', 'runs a program whose name is not known before it runs'],
     ['/bin/r* x', 'runs a program whose name is not known before it runs'],
-    ['{r,m} x', 'runs a program whose name is not known before it runs'],
+    ['{r,m} x', notWhole],
     ['git push $FLAGS', 'depends on $FLAGS, whose value is not known before it runs'],
     ['git push "$FLAG"', 'depends on $FLAG, whose value is not known before it runs'],
     ['git push {-f,origin}', 'depends on {-f,origin}, whose value is not known before it runs'],
     ['bash -c "$X"', 'makes up the command for bash while it runs'],
     ['bash', 'starts bash without saying what it runs'],
-    ['bash <<< "rm x"', 'starts bash without saying what it runs'],
     ['echo x > "$FILE"', 'writes to a file whose name is not known before it runs'],
     ['echo x > *.txt', 'writes to a file whose name is not known before it runs'],
     ['PATH=. ls', 'sets PATH, which changes what other programs do'],
@@ -311,13 +380,31 @@ describe('PM3: destructive commands', () => {
     ['ssh host ls', 'runs on another machine'],
     ['watch -n 1 ls', 'repeats a command until it is ended'],
     ['parallel echo ::: a b', 'runs a command on a list that is not known before it runs'],
+    ['for f in $(ls); do rm "$f"; done', 'depends on $f, whose value is not known before it runs'],
+    ['for PATH in .; do ls; done', 'sets PATH, which changes what other programs do'],
+    ['read PATH < a', 'sets PATH, which changes what other programs do'],
+    ['ls() { "$@"; }; ls a', 'runs a program whose name is not known before it runs'],
+    ['[ a > b ]', 'has a redirection inside brackets'],
+    ['echo ${x@P}', 'uses a variable in a way that may run its value (${…})'],
+    ['echo ${!x}', 'uses a variable in a way that may run its value (${…})'],
+    ['echo ${PATH:=.}', 'sets PATH while using it'],
+    ['bash <<EOF\n$X\nEOF', 'starts bash without saying what it runs'],
+    ['python3 <<EOF\nx\nEOF', 'runs code that is given as text (python3)'],
+    ['echo "$(eval x)"', 'makes up a command while it runs (eval)'],
+    ['ls !(a|b)', notWhole],
+    ['echo $((rm -rf x) )', expect.any(String)],
+    ['((ls a) )', expect.any(String)],
+    ['((ls a))', notWhole],
+    ['r""\\m -rf x', expect.any(String)],
+    ['coproc ls', 'starts what outlives the command'],
+    ['strace ls', 'runs a command inside another (strace)'],
     ['cd $DIR && ls', 'depends on $DIR, whose value is not known before it runs'],
   ])('unclear: %s', (command, unclear) => expect(judge(command)).toMatchObject({ unclear }));
 
   test('what is destructive before the unclear part is told too', () => {
-    expect(judge('rm -rf x; echo $(date)')).toMatchObject({
+    expect(judge('rm -rf x; cp $X y')).toMatchObject({
       destructive: expect.any(String) as string,
-      unclear: 'runs a command inside another',
+      unclear: 'depends on $X, whose value is not known before it runs',
     });
   });
 
@@ -325,6 +412,7 @@ describe('PM3: destructive commands', () => {
     expect(judge('ls 2>/dev/null')).toEqual({
       destructive: null,
       unclear: null,
+      looks: true,
       parts: [['ls']],
       writes: ['/dev/null'],
       reads: [],
@@ -346,7 +434,6 @@ describe('PM3: destructive commands', () => {
       '-rf',
       '"',
       "'",
-      '$',
       '(',
       ')',
       '{',
@@ -388,4 +475,184 @@ describe('PM3: destructive commands', () => {
     judge('(a;'.repeat(20_000) + ')'.repeat(20_000));
     expect(process.cpuUsage(from).user).toBeLessThan(3_000_000);
   });
+});
+
+describe('PM1: what only looks', () => {
+  test.each([
+    'ls -la src',
+    'cat a.ts | head -20',
+    'git status && git diff --stat',
+    'git log --oneline -5 | cat',
+    'git --no-pager show HEAD',
+    'git branch',
+    'git branch -a',
+    'git remote -v',
+    'git config --get user.name',
+    'rg -n "a b" src | wc -l',
+    'grep -rn x src 2>/dev/null',
+    'find . -name "*.ts" -newer a',
+    'sed -n 1,20p a',
+    'sort a | uniq -c',
+    'for f in a b; do wc -l $f; done',
+    'if test -f a; then cat a; fi',
+    'echo $(git rev-parse HEAD)',
+    'diff <(sort a) <(sort b)',
+    'cat <<EOF\nx\nEOF',
+    'timeout 5 ls',
+    'ls | xargs wc -l',
+    'node --version',
+    'npm ls',
+    'cd web && ls',
+  ])('%s', (command) => expect(judge(command)).toMatchObject({ looks: true, destructive: null, unclear: null }));
+
+  test.each([
+    'echo x > a',
+    'echo x >> a',
+    'ls | tee a',
+    'sed -i s/a/b/ a',
+    'sed -n "w b" a',
+    'sort -o a a',
+    'sort a -ob',
+    'uniq a b',
+    'git diff --output=a',
+    'git log --ext-diff',
+    'git branch new',
+    'git branch -d old',
+    'git tag v1',
+    'git stash',
+    'git add .',
+    'git commit -m x',
+    'git fetch',
+    'git -C .. status',
+    'git -c core.pager=x log',
+    'git remote add x y',
+    'git config user.name x',
+    'git grep -O x',
+    'find . -delete',
+    'find . -fprint a',
+    'find . -exec touch {} +',
+    'fd -x touch',
+    'mkdir a',
+    'touch a',
+    'cp a b',
+    'npm test',
+    'npm run build',
+    'make',
+    'node a.js',
+    'python3 a.py',
+    'bash a.sh',
+    'awk "{print > \"x\"}" a',
+    'xxd -r a b',
+    'date -s 10:00',
+    'curl https://x',
+    'if touch a; then ls; fi',
+    'echo $(touch a)',
+    'cat <(touch a)',
+    'f() { touch a; }; f',
+    'ls; touch a',
+    'ls &> a',
+    'PATH=. ls',
+    'eval ls',
+    'unknown-program',
+    'ls "',
+  ])('not: %s', (command) => expect(judge(command).looks).toBe(false));
+});
+
+/** What real bash hands to a program for these words. */
+function wordsByBash(words: string): string[] {
+  const out = execFileSync('bash', ['-c', `printf '%s\\0' ${words}`], { encoding: 'utf8' });
+  return out.split('\0').slice(0, -1);
+}
+
+test('words are what bash makes of them, whatever their quotes (against the real one, property)', () => {
+  const piece = fc.constantFrom(
+    'a',
+    'é',
+    ' ',
+    '\\',
+    "'",
+    '"',
+    '\\n',
+    '\\t',
+    '$',
+    '=',
+    '-',
+    '#',
+    '{',
+    '}',
+    ',',
+    "$'",
+    'x41',
+    '~',
+    ':',
+    '😀',
+    '\\"',
+  );
+  const source = fc.array(piece, { minLength: 1, maxLength: 8 }).map((pieces) => `w${pieces.join('')}`);
+  fc.assert(
+    fc.property(source, (words) => {
+      const { parts, unclear, destructive } = judge(`printf ${words}`);
+      if (unclear !== null || destructive !== null || parts.length !== 1 || words.includes('\n')) return;
+      const [, ...read] = parts[0] as string[];
+      if (read.some((word) => /[{}~$]/.test(word))) return; // Expansions are told apart by other means.
+      expect(read).toEqual(wordsByBash(words));
+    }),
+    { numRuns: 400 },
+  );
+});
+
+const quoted = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+
+test('PM3 US4 a destructive part is found wherever it stands in what would be allowed (property)', () => {
+  const harmless = fc.constantFrom(
+    'ls',
+    'git status',
+    'echo "a b"',
+    'npm test',
+    'cat a | head',
+    'X=1 ls',
+    '(ls)',
+    '{ ls; }',
+  );
+  const around = fc.constantFrom<(one: string, bad: string) => string>(
+    (one, bad) => `${one}; ${bad}`,
+    (one, bad) => `${one} && ${bad}`,
+    (one, bad) => `${one} || ${bad}`,
+    (one, bad) => `${one} | ${bad}`,
+    (one, bad) => `${one} & ${bad}`,
+    (one, bad) => `${one}\n${bad}`,
+    (one, bad) => `${one} "$(${bad})"`,
+    (one, bad) => `${one} <(${bad})`,
+    (one, bad) => `if ${one}; then ${bad}; fi`,
+    (one, bad) => `for f in a; do ${one}; ${bad}; done`,
+    (one, bad) => `f() { ${one}; ${bad}; }`,
+    (one, bad) => `bash -c ${quoted(bad)}; ${one}`,
+    (one, bad) => `timeout 5 env A=1 bash -c ${quoted(bad)}; ${one}`,
+    (one, bad) => `(${one}; ( ${bad} ))`,
+  );
+  const bad = fc.constantFrom(
+    'rm -rf x',
+    'git push --force',
+    'FOO=1 rm -rf x',
+    'sudo ls',
+    'dd of=a',
+    'git reset --hard',
+  );
+  fc.assert(
+    fc.property(harmless, around, around, bad, (one, inner, outer, worst) => {
+      const command = outer(one, inner(one, worst));
+      const { destructive, unclear, looks } = judge(command);
+      expect(destructive !== null || unclear !== null, command).toBe(true);
+      expect(looks).toBe(false);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('what is too long, too deep or no text for a shell is not understood, at once', () => {
+  expect(judge(`echo ${'a'.repeat(maxShellText)}`).unclear).toContain('is longer than');
+  expect(judge(`echo ${'a'.repeat(maxShellText - 5)}`).unclear).toBeNull();
+  const nested = (depth: number) => `${'( '.repeat(depth)}ls${' )'.repeat(depth)}`;
+  expect(judge(nested(maxShellDepth + 1)).unclear).toContain('nests too many');
+  expect(judge('ls\0rm').unclear).toBe('holds a NUL');
 });

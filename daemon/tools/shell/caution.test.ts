@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ToolScratch } from '../testing/tool-environment.ts';
-import { bashTool } from './bash.ts';
+import { ToolScratch } from '../../testing/tool-environment.ts';
+import { bashTool } from '../bash.ts';
 
 let scratch: ToolScratch;
 beforeAll(() => {

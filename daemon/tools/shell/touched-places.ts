@@ -4,11 +4,12 @@
  * `cd` is followed by reading only.
  */
 import { isAbsolute } from 'node:path';
-import { outputsOf } from './command-outputs.ts';
-import { editsInPlace, programText } from './command-programs.ts';
-import { namesOnly, onlyLooks, type CommandJudgement } from './command-risk.ts';
+import { outputsOf } from './outputs.ts';
+import { editsInPlace, programText } from './program-texts.ts';
+import type { CommandJudgement } from './judge.ts';
 import { hasOption } from './option.ts';
-import { findPlace, isWithin, type PathEnvironment, type Place } from './paths.ts';
+import { namesOnly, onlyLooks } from './programs.ts';
+import { findPlace, isWithin, type PathEnvironment, type Place } from '../paths.ts';
 
 /** A sentence that says what the command would touch, or null. */
 export async function cautionOfPaths(
