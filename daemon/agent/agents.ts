@@ -4,7 +4,6 @@
  */
 import { readdir, rm, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { atRest } from '#protocol/conversation/open.ts';
 import { emptyConversation, type Conversation } from '#protocol/conversation/conversation.ts';
 import type { DriverState, SessionSummary } from '#protocol/commands/session-values.ts';
 import { RequestError } from '#protocol/errors.ts';
@@ -32,12 +31,13 @@ import { ownerOf, Session, type SessionOptions } from '../session/session.ts';
 import { isHidden, summarise, withRequestsBelow, type RowFacts } from '../session/summary.ts';
 import type { Tool } from '../tools/tool.ts';
 import { Agent } from './agent.ts';
+import { AgentTree } from './agent-tree.ts';
 import type { Allowed } from './approvals.ts';
 import { checkAttachments } from './attachments.ts';
 import { repeated, requireRoom } from './decide.ts';
 import { withoutLongText } from './long-text.ts';
 import { endOrphans, SessionProcesses } from './process-ledger.ts';
-import { beginningOf, childrenOf, spentBy, stricter, type SubAgentStart } from './sub-agents.ts';
+import { beginningOf, childrenOf, spentBy, type SubAgentStart } from './sub-agents.ts';
 import { WatchedLog } from '../session/watched-log.ts';
 
 export interface AgentsOptions {
@@ -103,9 +103,7 @@ export class Agents {
   readonly #live = new Map<SessionId, Promise<Live>>();
   /** Being closed: whoever wants one of these waits, and opens it anew. */
   readonly #leaving = new Map<SessionId, Promise<void>>();
-  /** Those that are open, and what waits for a person below each session: the last rows of its sub-agents that have something open. */
-  readonly #agents = new Map<SessionId, Agent>();
-  readonly #below = new Map<SessionId, Map<SessionId, SessionSummary>>();
+  readonly #tree = new AgentTree<Agent>();
   readonly #watched = new Map<SessionId, { log: WatchedLog; readers: number }>();
   /** Written by somebody else just now. */
   readonly #foreign = new Set<SessionId>();
@@ -386,15 +384,15 @@ export class Agents {
         find: (childId) => this.#open(childId).then(agentOf, () => null),
         model: options.subAgentModel,
       },
-      modeLimit: spawned === null ? null : () => this.#modeOf(spawned.sessionId),
-      childMoves: (conversation) => childrenOf(conversation).some((child) => !this.#rests(child.sessionId)),
+      modeLimit: spawned === null ? null : () => this.#tree.modeOf(spawned.sessionId),
+      childMoves: (conversation) => this.#tree.anyMovesBelow(conversation),
       changed: (state) => {
         this.#tell(sessionId, live.current);
         if (spawned !== null && state === 'running') this.#wakeParent(spawned.sessionId, sessionId);
       },
       fault: options.fault,
     });
-    this.#agents.set(sessionId, agent);
+    this.#tree.put(sessionId, agent);
     live.current = { agent, processes, told: '', readers: 0, idleSince: options.clock.now() };
     this.#tell(sessionId, live.current);
     return live.current;
@@ -426,16 +424,13 @@ export class Agents {
     live.told = told;
     this.#options.catalog.put(summary, -1, isHidden(conversation));
     this.#options.changed(summary);
-    if (summary.spawned !== undefined) this.#tellAbove(summary.spawned.sessionId, summary);
+    this.#tellAbove(summary);
   }
 
   /** US2: what waits for a person anywhere below a session stands in its row. */
-  #tellAbove(parentId: SessionId, child: SessionSummary): void {
-    const waiting = this.#below.get(parentId) ?? new Map<SessionId, SessionSummary>();
-    if (child.requests.length + (child.questions?.length ?? 0) > 0) waiting.set(child.sessionId, child);
-    else if (!waiting.delete(child.sessionId)) return;
-    this.#below.set(parentId, waiting);
-    if (this.#closing) return;
+  #tellAbove(child: SessionSummary): void {
+    if (child.spawned === undefined || !this.#tree.hear(child) || this.#closing) return;
+    const parentId = child.spawned.sessionId;
     this.#open(parentId).then(
       (live) => this.#tell(parentId, live),
       () => undefined,
@@ -486,24 +481,9 @@ export class Agents {
     await session.transact((conversation) => ({ events: [...spent, ...crashed(conversation)], result: undefined }));
   }
 
-  /** Its turn is open, and nothing in it moves. */
-  #rests(sessionId: SessionId): boolean {
-    const conversation = this.#agents.get(sessionId)?.conversation;
-    if (conversation === undefined || conversation.active === null || !atRest(conversation)) return false;
-    return childrenOf(conversation).every((child) => this.#rests(child.sessionId));
-  }
-
-  /** What a sub-agent of this session may do at most. A session that is not open just now lets nothing run by itself. */
-  #modeOf(sessionId: SessionId): Mode {
-    const session = this.#agents.get(sessionId)?.conversation;
-    if (session === undefined) return 'ask';
-    const above = session.session?.spawned?.sessionId;
-    return above === undefined ? session.settings.mode : stricter(session.settings.mode, this.#modeOf(above));
-  }
-
   #summary(sessionId: SessionId, conversation: Conversation, driver: DriverState): SessionSummary {
     const own = summarise(sessionId, conversation, this.#options.rowFacts, { driver, problem: null, owner: null });
-    return withRequestsBelow(own, [...(this.#below.get(sessionId)?.values() ?? [])]);
+    return withRequestsBelow(own, this.#tree.waitingBelow(sessionId));
   }
 
   /** Several at once, as much of it is waiting for the disk: of a home whose catalogue is lost, all are. */
@@ -583,7 +563,7 @@ export class Agents {
       if (live === null) continue;
       const above = live.agent.conversation.session?.spawned?.sessionId;
       // The call that waits for it waits on this very session.
-      if (above !== undefined && this.#agents.get(above)?.state === 'running') continue;
+      if (above !== undefined && this.#tree.get(above)?.state === 'running') continue;
       const resting = live.agent.state === 'idle' || live.agent.state === 'paused';
       if (!resting || live.readers > 0 || now - live.idleSince <= idleSessionMs) continue;
       // Closing would end what its commands left running in the background, such as a server that a person looks at.
@@ -608,7 +588,8 @@ export class Agents {
     const live = await opening.catch(() => null);
     if (live === null) return;
     await live.agent.close();
-    this.#agents.delete(sessionId);
+    // When all are closed, whether one rests is still asked for those above it.
+    if (!this.#closing) this.#tree.drop(sessionId);
     const { conversation } = live.agent;
     const found = await stat(live.agent.session.place.log).catch(() => null);
     const summary = this.#summary(sessionId, conversation, conversation.active === null ? 'idle' : 'paused');

@@ -1,8 +1,5 @@
 /** The sub-agents of one run in a terminal: each in a session of the home, open as long as the run is. The daemon's live with its other agents. */
-import { atRest } from '#protocol/conversation/open.ts';
-import type { Conversation } from '#protocol/conversation/conversation.ts';
 import type { SessionId } from '#protocol/values/ids.ts';
-import type { Mode } from '#protocol/values/model.ts';
 import type { HomePaths } from '../base/files.ts';
 import { newId, type Ids } from '../base/ids.ts';
 import { placeInHome } from '../session/place.ts';
@@ -11,7 +8,8 @@ import { Session, type SessionOptions } from '../session/session.ts';
 import { Agent, type AgentOptions } from './agent.ts';
 import { makeAgentFolders } from './agent-folders.ts';
 import { endOrphans, SessionProcesses } from './process-ledger.ts';
-import { beginningOf, childrenOf, stricter, type SubAgents, type SubAgentStart } from './sub-agents.ts';
+import { AgentTree } from './agent-tree.ts';
+import { beginningOf, type SubAgents, type SubAgentStart } from './sub-agents.ts';
 
 type Shared = Omit<AgentOptions, 'session' | 'processes' | 'subAgents' | 'modeLimit' | 'childMoves'>;
 
@@ -21,7 +19,7 @@ export class RunSubAgents implements SubAgents {
   readonly #shared: Shared;
   readonly #sessionOptions: SessionOptions;
   readonly #model: () => string | null;
-  readonly #agents = new Map<SessionId, Agent>();
+  readonly #tree = new AgentTree<Agent>();
   /** Told when something happened in one of them. */
   heard: () => void = () => undefined;
 
@@ -43,12 +41,12 @@ export class RunSubAgents implements SubAgents {
   root(session: Session, processes: AgentOptions['processes']): Agent {
     const agent = this.#agentOn(session, processes, null);
     const { sessionId } = session.conversation.session ?? {};
-    if (sessionId !== undefined) this.#agents.set(sessionId, agent);
+    if (sessionId !== undefined) this.#tree.put(sessionId, agent);
     return agent;
   }
 
   get all(): readonly Agent[] {
-    return [...this.#agents.values()];
+    return this.#tree.all;
   }
 
   newSessionId(): SessionId {
@@ -69,7 +67,7 @@ export class RunSubAgents implements SubAgents {
   }
 
   async find(sessionId: SessionId): Promise<Agent | null> {
-    const known = this.#agents.get(sessionId);
+    const known = this.#tree.get(sessionId);
     if (known !== undefined) return known;
     const place = placeInHome(this.#home, sessionId);
     const session = await Session.open(place, this.#sessionOptions).catch(() => null);
@@ -86,7 +84,7 @@ export class RunSubAgents implements SubAgents {
   #keep(sessionId: SessionId, session: Session): Agent {
     const parent = session.conversation.session?.spawned?.sessionId ?? null;
     const agent = this.#agentOn(session, new SessionProcesses(session.place.processes, sessionId), parent);
-    this.#agents.set(sessionId, agent);
+    this.#tree.put(sessionId, agent);
     return agent;
   }
 
@@ -96,20 +94,8 @@ export class RunSubAgents implements SubAgents {
       session,
       processes,
       subAgents: this,
-      modeLimit: parent === null ? null : () => this.#modeOf(parent),
-      childMoves: (conversation) => childrenOf(conversation).some((child) => !this.#rests(child.sessionId)),
+      modeLimit: parent === null ? null : () => this.#tree.modeOf(parent),
+      childMoves: (conversation) => this.#tree.anyMovesBelow(conversation),
     });
-  }
-
-  #modeOf(sessionId: SessionId): Mode {
-    const conversation = this.#agents.get(sessionId)?.conversation;
-    if (conversation === undefined) return 'ask';
-    const above = conversation.session?.spawned?.sessionId;
-    return above === undefined ? conversation.settings.mode : stricter(conversation.settings.mode, this.#modeOf(above));
-  }
-
-  #rests(sessionId: SessionId): boolean {
-    const conversation: Conversation | undefined = this.#agents.get(sessionId)?.conversation;
-    return conversation !== undefined && conversation.active !== null && atRest(conversation);
   }
 }
