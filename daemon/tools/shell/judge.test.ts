@@ -342,6 +342,11 @@ describe('PM3: destructive commands', () => {
     '(cd web && npm test)',
     '! grep -q x a',
     'echo a &',
+    "echo '$(rm -rf x)'",
+    'echo "a \\\\$(b) \\\\`"',
+    "cat <<'EOF'\n$(rm -rf x) `rm -rf y`\nEOF",
+    'ls # $(rm -rf x)',
+    'echo "$(echo "$(date)")" $((1+$(echo 1)))',
   ])('neither destructive nor unclear: %s', (command) =>
     expect(judge(command)).toMatchObject({ destructive: null, unclear: null }),
   );
@@ -392,6 +397,10 @@ describe('PM3: destructive commands', () => {
     ['python3 <<EOF\nx\nEOF', 'runs code that is given as text (python3)'],
     ['echo "$(eval x)"', 'makes up a command while it runs (eval)'],
     ['ls !(a|b)', notWhole],
+    ['cat <<-EOF\n\t$(rm -rf x)\n\tEOF', 'runs a command where none can be read'],
+    [String.raw`echo $'a\\'; rm -rf x; echo 'b'`, notWhole],
+    ['echo "`echo \\`rm -rf x\\``"', 'has a backslash between backquotes'],
+    ["echo $'\\'a", 'has a quote that is not understood here'],
     ['echo $((rm -rf x) )', expect.any(String)],
     ['((ls a) )', expect.any(String)],
     ['((ls a))', notWhole],

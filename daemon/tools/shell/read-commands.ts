@@ -7,6 +7,7 @@ import type { Node } from 'web-tree-sitter';
 import { maxShellDepth, maxShellText } from '../../base/limits.ts';
 import type { ShellGrammar } from './parser.ts';
 import type { ParsedShell, SimpleCommand, Word } from './syntax.ts';
+import { hasUnreadSubstitution } from './unread.ts';
 import { isCalculation, wordOf, type WithinWord } from './words.ts';
 
 export function readCommands(grammar: ShellGrammar, source: string): ParsedShell {
@@ -18,6 +19,7 @@ export function readCommands(grammar: ShellGrammar, source: string): ParsedShell
   try {
     const reader = new Reader();
     reader.read(tree.rootNode);
+    if (hasUnreadSubstitution(tree.rootNode, source)) reader.beyond('runs a command where none can be read');
     return { commands: reader.commands, functions: reader.functions, problem: reader.problem };
   } finally {
     tree.delete();
@@ -52,6 +54,9 @@ class Reader {
   }
 
   #statements(node: Node, input: Input): void {
+    // A backslash means something else between backquotes, where the grammar reads on as ever.
+    if (node.text.startsWith('`') && node.type === 'command_substitution' && node.text.includes('\\'))
+      this.beyond('has a backslash between backquotes');
     if (this.#depth >= maxShellDepth) return this.beyond('nests too many commands in each other');
     this.#depth += 1;
     for (const child of node.children) this.#statement(child, input);

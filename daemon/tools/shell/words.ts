@@ -57,6 +57,9 @@ class WordBuilder {
         this.#text += node.text.slice(1, -1);
         return;
       case 'ansi_c_string':
+        // The grammar takes `\\\\'` for an escaped quote where the shell ends the string.
+        if (!/^(?:[^'\\]|\\[\s\S])*$/.test(node.text.slice(2, -1)))
+          this.#within.beyond('has a quote that is not understood here');
         this.#text += withoutEscapes(node.text.slice(2, -1));
         return;
       case 'string':
