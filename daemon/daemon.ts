@@ -23,6 +23,7 @@ import { processStartTime } from './base/process-table.ts';
 import { Scope } from './base/scope.ts';
 import { openModelAccess } from './model-access.ts';
 import { pictureHandlers } from './pictures/commands.ts';
+import { documentHandlers } from './pictures/document-commands.ts';
 import { Server } from './server/server.ts';
 import { Blobs } from './session/blobs.ts';
 import { Catalog } from './session/catalog.ts';
@@ -231,6 +232,7 @@ export class Daemon {
           ...projectHandlers(projects, offered),
           ...folderHandlers(folders),
           ...pictureHandlers(blobs),
+          ...documentHandlers(blobs),
           ...ruleHandlers(rules),
           ...modelHandlers(models, () => settings.problems),
           ...providerHandlers(connections, () => settings.problems),

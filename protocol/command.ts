@@ -5,6 +5,7 @@ import { folderCommands } from './commands/folder.ts';
 import { handshakeCommands } from './commands/handshake.ts';
 import { machineCommands } from './commands/machine.ts';
 import { modelCommands } from './commands/model.ts';
+import { documentCommands } from './commands/document.ts';
 import { pictureCommands } from './commands/picture.ts';
 import { projectCommands } from './commands/project.ts';
 import { providerCommands } from './commands/provider.ts';
@@ -12,6 +13,7 @@ import { sessionCommands } from './commands/session.ts';
 
 export const commands = {
   ...sessionCommands,
+  ...documentCommands,
   ...pictureCommands,
   ...approvalCommands,
   ...projectCommands,

@@ -16,6 +16,8 @@ export const maxBlobBytes = 64 * 1024 * 1024;
 export const maxAttachments = 10;
 /** One attached text file; a longer one should be named, so that the agent reads what it needs of it. */
 export const maxAttachedTextBytes = 50 * 1024;
+/** One attached PDF: it is sent again with each request, and with what else is in one must stay below the 32 MB that vendors take. */
+export const maxDocumentBytes = 8 * 1024 * 1024;
 /** Pictures that a person attaches to one session, and their bytes as sent: every one is sent again with each request. */
 export const maxSessionPictures = 10;
 export const maxSessionPictureBytes = 8 * 1024 * 1024;

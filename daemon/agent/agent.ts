@@ -100,7 +100,7 @@ export class Agent {
       session,
       defaultModel: options.defaultModel,
       resolveModel: options.resolveModel,
-      buildRequest: async (conversation, model, sees) => {
+      buildRequest: async (conversation, model, sees, takesPdf) => {
         const step = conversation.active?.step;
         const mode = limited(step?.mode ?? conversation.settings.mode);
         const day = new Date(options.clock.now()).toISOString().slice(0, 10);
@@ -111,7 +111,7 @@ export class Agent {
           effort: step?.effort ?? null,
           ...promptText(parts),
           session: facts.sessionId,
-          items: await context.items(conversation, model, sees),
+          items: await context.items(conversation, model, sees, takesPdf),
           tools: offered.map(({ name, description, parameters }) => ({ name, description, parameters })),
         };
       },

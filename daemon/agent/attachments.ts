@@ -3,17 +3,20 @@
  * its own bytes. What a client says of a blob is not trusted: the parts that are queued say what is so.
  */
 import { RequestError } from '#protocol/errors.ts';
-import { maxAttachedTextBytes, maxAttachments } from '#protocol/limits.ts';
+import { maxAttachedTextBytes, maxAttachments, maxDocumentBytes } from '#protocol/limits.ts';
 import type { BlobRef } from '#protocol/values/blob.ts';
-import type { Image, InputPart } from '#protocol/values/content.ts';
+import type { Document, Image, InputPart } from '#protocol/values/content.ts';
 import { sentAsItIs } from '../pictures/fit-picture.ts';
+import { isPdf } from '../pictures/pdf.ts';
 import { pictureFacts } from '../pictures/picture-facts.ts';
 
 type ReadBlob = (blob: BlobRef) => Promise<Uint8Array | null>;
 
 /** Throws `too_many`, `too_large`, `not_found` or `invalid_params`, naming the limit. */
 export async function checkAttachments(parts: readonly InputPart[], readBlob: ReadBlob): Promise<InputPart[]> {
-  const attached = parts.filter((part) => part.type === 'image' || part.name !== undefined).length;
+  const attached = parts.filter(
+    (part) => part.type === 'image' || part.type === 'document' || part.name !== undefined,
+  ).length;
   if (attached > maxAttachments)
     throw new RequestError(
       'too_many',
@@ -22,6 +25,7 @@ export async function checkAttachments(parts: readonly InputPart[], readBlob: Re
   const checked: InputPart[] = [];
   for (const part of parts) {
     if (part.type === 'image') checked.push(await checkedPicture(part, readBlob));
+    else if (part.type === 'document') checked.push(await checkedDocument(part, readBlob));
     else if (part.type === 'text-blob') checked.push(await checkedBlob(part, readBlob));
     else {
       if (part.name !== undefined) requireShort(part.name, Buffer.byteLength(part.text));
@@ -58,6 +62,22 @@ async function checkedPicture(part: Image, readBlob: ReadBlob): Promise<Image> {
     );
   }
   return { ...part, ...sent, blob: { ...part.blob, bytes: bytes.length } };
+}
+
+async function checkedDocument(part: Document, readBlob: ReadBlob): Promise<Document> {
+  const name = part.name ?? 'A PDF';
+  const bytes = await stored(part.blob, name, readBlob);
+  const text = await stored(part.text, name, readBlob);
+  if (!isPdf(bytes) || bytes.length > maxDocumentBytes)
+    throw new RequestError(
+      'invalid_params',
+      `${name} ${isPdf(bytes) ? `has more than ${maxDocumentBytes / 1024 / 1024} MiB (maxDocumentBytes)` : 'is no PDF'}. Nothing was sent.`,
+    );
+  return {
+    ...part,
+    blob: { ...part.blob, bytes: bytes.length },
+    text: { ...part.text, bytes: text.length },
+  };
 }
 
 async function stored(blob: BlobRef, name: string, readBlob: ReadBlob): Promise<Uint8Array> {

@@ -96,6 +96,7 @@ export function tokensOf(step: Step): number {
 function lengthOf(parts: readonly (InputPart | ResultPart)[]): number {
   return parts.reduce((sum, part) => {
     if (part.type === 'text') return sum + part.text.length;
+    if (part.type === 'document') return sum + part.text.bytes;
     return sum + (part.type === 'image' ? 6400 : part.blob.bytes);
   }, 0);
 }
@@ -152,7 +153,15 @@ function tellCall(call: ToolCall, ofResult: number): string {
 
 function textOf(parts: readonly (InputPart | ResultPart)[]): string {
   return parts
-    .map((part) => (part.type === 'text' ? part.text : part.type === 'image' ? '[picture]' : '[long text]'))
+    .map((part) =>
+      part.type === 'text'
+        ? part.text
+        : part.type === 'image'
+          ? '[picture]'
+          : part.type === 'document'
+            ? `[PDF ${part.name ?? ''}]`
+            : '[long text]',
+    )
     .join('\n');
 }
 

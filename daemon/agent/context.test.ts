@@ -8,8 +8,9 @@ import { goldenLogs } from '#protocol/testing/golden-logs.ts';
 import { fold, LogBuilder } from '#protocol/testing/log-builder.ts';
 import type { CallId, InputId, StepId } from '#protocol/values/ids.ts';
 import type { Item } from '../llm/item.ts';
-import { maxPictureSide, maxRequestPictures, scaledPictureSide } from '../base/limits.ts';
+import { maxPictureSide, maxRequestPictures, maxSentPdfPages, scaledPictureSide } from '../base/limits.ts';
 import { gifOf, jpegOf, pngClaiming, pngOf } from '../testing/pictures.ts';
+import { pdfOf } from '../testing/pdf.ts';
 import { pictureFacts } from '../pictures/picture-facts.ts';
 import { closeOpenWork, type Cause } from '../session/closing.ts';
 import { Context } from './context.ts';
@@ -248,6 +249,32 @@ describe('pictures of a request', () => {
   const partsOf = (items: readonly Item[]) => items.flatMap((item) => (item.type === 'reply' ? [] : item.parts));
   const words = (items: readonly Item[]) =>
     partsOf(items).map((part) => (part.type === 'text' ? part.text : part.mediaType));
+
+  test('PR19: a PDF is sent as it is to a model that takes PDFs, and as its text to any other', async () => {
+    const pdf = pdfOf(['Roses']);
+    const document = { type: 'document' as const, blob: put(pdf), mediaType: 'application/pdf' as const };
+    const of = (pages: number) => {
+      const log = new LogBuilder().session();
+      const inputId = '01940000-0000-7000-8000-000000000001' as InputId;
+      const parts = [{ ...document, name: 'garden.pdf', pages, text: put(Buffer.from('--- Page 1 ---\nRoses')) }];
+      return sent(log.add({ type: 'input.queued', inputId, target: 'next-turn', parts, origin: 'person' }));
+    };
+    const [native] = partsOf(await context().items(of(1), 'a', null, true));
+    expect(native).toEqual({
+      type: 'document',
+      mediaType: 'application/pdf',
+      base64: pdf.toString('base64'),
+      name: 'garden.pdf',
+    });
+    const asText = [
+      'The person attached the file garden.pdf (the text of its 1 page):\n```\n--- Page 1 ---\nRoses\n```',
+    ];
+    expect(words(await context().items(of(1)))).toEqual(asText);
+    // More pages than vendors take in one.
+    expect(words(await context().items(of(maxSentPdfPages + 1), 'a', null, true))).toEqual([
+      asText[0]?.replace('1 page', `${maxSentPdfPages + 1} pages`),
+    ]);
+  });
 
   test('US5: each is checked by its own bytes: too large is scaled, of another format converted, no picture is a note', async () => {
     const pictures = [

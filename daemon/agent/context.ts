@@ -9,9 +9,9 @@
  */
 import type { Conversation, Part as ReplyPart, Step } from '#protocol/conversation/conversation.ts';
 import type { ToolCall } from '#protocol/conversation/tool-call.ts';
-import type { Image, InputPart, ResultPart } from '#protocol/values/content.ts';
+import type { Document, Image, InputPart, ResultPart } from '#protocol/values/content.ts';
 import type { BlobRef } from '#protocol/values/blob.ts';
-import { maxRequestPictureBytes, maxRequestPictures } from '../base/limits.ts';
+import { maxRequestPictureBytes, maxRequestPictures, maxSentPdfPages } from '../base/limits.ts';
 import type { Item, ItemPart, ReplyPiece } from '../llm/item.ts';
 import { fitPicture } from '../pictures/fit-picture.ts';
 import { memoryText } from './compaction.ts';
@@ -24,7 +24,12 @@ interface Picture {
   readonly type: 'picture';
   readonly image: Image;
 }
-type Part = ItemPart | Picture;
+/** Where a PDF goes: itself where the model takes it, else its text. */
+interface Paper {
+  readonly type: 'paper';
+  readonly document: Document;
+}
+type Part = ItemPart | Picture | Paper;
 type Made<One> = One extends { parts: ItemPart[] } ? Omit<One, 'parts'> & { parts: readonly Part[] } : One;
 type MadeItem = Made<Item>;
 
@@ -55,7 +60,7 @@ export class Context {
    * Requires a conversation that holds every step that is not summarised. `sees` is whether the model is known to take pictures (null: unknown, so they are sent);
    * `model` is by which name refused pictures are remembered.
    */
-  async items(conversation: Conversation, model = '', sees: boolean | null = null): Promise<Item[]> {
+  async items(conversation: Conversation, model = '', sees: boolean | null = null, takesPdf = false): Promise<Item[]> {
     const { compaction } = conversation;
     const turns = conversation.active === null ? conversation.turns : [...conversation.turns, conversation.active];
     const items: MadeItem[] = [];
@@ -76,7 +81,7 @@ export class Context {
       }
     }
     if (compaction !== null) this.#remember(memoryText(compaction), items);
-    if (pictures) return this.#withPictures(items, model, sees);
+    if (pictures) return this.#withPictures(items, model, sees, takesPdf);
     this.#prepared = new Map();
     return items as Item[];
   }
@@ -95,7 +100,12 @@ export class Context {
   }
 
   /** From the newest to the oldest, as long as there is room. */
-  async #withPictures(items: readonly MadeItem[], model: string, sees: boolean | null): Promise<Item[]> {
+  async #withPictures(
+    items: readonly MadeItem[],
+    model: string,
+    sees: boolean | null,
+    takesPdf: boolean,
+  ): Promise<Item[]> {
     let [count, bytes] = [0, 0];
     const kept = new Map<string, Prepared>();
     const result: Item[] = [];
@@ -106,6 +116,13 @@ export class Context {
       }
       const parts: ItemPart[] = [];
       for (const part of item.parts.toReversed()) {
+        if (part.type === 'paper') {
+          const room = takesPdf ? maxRequestPictureBytes - bytes : 0;
+          const paper = await this.#paper(part.document, room);
+          if (paper.type === 'document') bytes += part.document.blob.bytes;
+          parts.push(paper);
+          continue;
+        }
         if (part.type !== 'picture') {
           parts.push(part);
           continue;
@@ -131,6 +148,27 @@ export class Context {
     }
     this.#prepared = kept;
     return result.toReversed();
+  }
+
+  /** The PDF where there is room for it, else its text. */
+  async #paper({ blob, text, name, pages }: Document, room: number): Promise<ItemPart> {
+    const called = name ?? 'document.pdf';
+    if (blob.bytes <= room && pages <= maxSentPdfPages) {
+      const bytes = await this.#readBlob(blob);
+      if (bytes !== null)
+        return {
+          type: 'document',
+          mediaType: 'application/pdf',
+          base64: Buffer.from(bytes).toString('base64'),
+          name: called,
+        };
+    }
+    const read = await this.#readBlob(text);
+    const words = read === null ? '[This text is no longer stored.]' : new TextDecoder().decode(read);
+    return {
+      type: 'text',
+      text: fileText(`${called} (the text of its ${pages === 1 ? '1 page' : `${pages} pages`})`, words),
+    };
   }
 
   #whyNot(image: Image, model: string, sees: boolean | null, count: number): string | null {
@@ -232,6 +270,7 @@ function resultOf(call: ToolCall, texts: BlobTexts): MadeItem {
 function partsOf(parts: readonly (InputPart | ResultPart)[], texts: BlobTexts): Part[] {
   return parts.map((part) => {
     if (part.type === 'image') return { type: 'picture', image: part };
+    if (part.type === 'document') return { type: 'paper', document: part };
     const text = part.type === 'text' ? part.text : (texts.get(part.blob.sha256) ?? '[This text is no longer stored.]');
     return { type: 'text', text: part.name === undefined ? text : fileText(part.name, text) };
   });
@@ -243,7 +282,7 @@ function pieceOf(part: ReplyPart): ReplyPiece {
 }
 
 function holdsPicture(item: MadeItem): item is Exclude<MadeItem, Item> {
-  return item.type !== 'reply' && item.parts.some((part) => part.type === 'picture');
+  return item.type !== 'reply' && item.parts.some((part) => part.type === 'picture' || part.type === 'paper');
 }
 
 function note({ name }: Image, why: string): ItemPart {

@@ -33,7 +33,12 @@ export interface DriverPorts {
   /** Whether a sub-agent of an open call works just now, or has ended without that call knowing: then the turn is not at rest. */
   childMoves(): boolean;
   /** The whole request for the open step; the conversation's history is whole. `sees`: whether the model takes pictures, null for unknown. */
-  buildRequest(conversation: Conversation, model: string, sees: boolean | null): Promise<ModelRequest>;
+  buildRequest(
+    conversation: Conversation,
+    model: string,
+    sees: boolean | null,
+    takesPdf: boolean,
+  ): Promise<ModelRequest>;
   /** The model would not take the pictures of the last request: the next holds notes instead. */
   refusePictures(model: string): void;
   callPorts: CallPorts;
@@ -217,7 +222,12 @@ export class Driver {
     const resolved = await this.#ports.resolveModel(name);
     if ('failure' in resolved) return this.#fail(turnId, stepId, resolved.failure, undefined);
     const build = async () => {
-      const asked = await this.#ports.buildRequest(session.conversation, resolved.model, resolved.pictures ?? null);
+      const asked = await this.#ports.buildRequest(
+        session.conversation,
+        resolved.model,
+        resolved.pictures ?? null,
+        resolved.documents === true,
+      );
       // What the model takes may have changed since the step was opened, by the settings or by a crash in between.
       return { ...asked, effort: nearestEffort(asked.effort, resolved.efforts) };
     };

@@ -3,12 +3,14 @@ import type { BlobRef } from '#protocol/values/blob.ts';
 import type { InputPart } from '#protocol/values/content.ts';
 import { maxInlineFieldBytes } from '../base/limits.ts';
 
+type TextBlob = Extract<InputPart, { type: 'text-blob' }>;
+
 /** Resolves once the blobs are with the kernel. Results of calls are made of the same parts as inputs. */
-export async function withoutLongText(
-  parts: readonly InputPart[],
+export async function withoutLongText<Part extends InputPart>(
+  parts: readonly Part[],
   storeBlob: (bytes: Uint8Array) => Promise<BlobRef>,
-): Promise<InputPart[]> {
-  const stored: InputPart[] = [];
+): Promise<(Part | TextBlob)[]> {
+  const stored: (Part | TextBlob)[] = [];
   for (const part of parts) {
     if (part.type === 'text' && Buffer.byteLength(part.text) > maxInlineFieldBytes)
       stored.push({

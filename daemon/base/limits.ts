@@ -155,6 +155,12 @@ export const maxPictureBytes = 3_900_000;
 export const maxPicturePixels = 50_000_000;
 /** One decoding and encoding. */
 export const redrawMs = 20_000;
+/** Text that is taken out of a PDF: pages, bytes and time; beyond it the file should be looked at with a command. */
+export const maxPdfPages = 500;
+export const maxPdfTextBytes = 512 * 1024;
+export const pdfMs = 15_000;
+/** Pages of a PDF that is sent as it is: more than this Anthropic refuses; its text goes instead. */
+export const maxSentPdfPages = 100;
 /** A picture file that `read` looks at. */
 export const maxPictureFileBytes = 32 * 1024 * 1024;
 /** Pictures of one request, and their bytes: above 20 Anthropic's limits are stricter, and a request has 32 MB at most, as base64. */

@@ -6,7 +6,11 @@ import type { Failure } from '#protocol/values/outcome.ts';
 import type { Usage } from '#protocol/values/usage.ts';
 
 /** Bytes of a picture stand inline here: context.ts has fetched and checked them. */
-export type ItemPart = { type: 'text'; text: string } | { type: 'image'; mediaType: string; base64: string };
+export type ItemPart =
+  | { type: 'text'; text: string }
+  | { type: 'image'; mediaType: string; base64: string }
+  /** Only where the model takes PDFs; others get the text of it. */
+  | { type: 'document'; mediaType: 'application/pdf'; base64: string; name: string };
 
 export type Item =
   | { type: 'person'; parts: ItemPart[] }

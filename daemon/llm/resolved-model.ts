@@ -15,6 +15,8 @@ export interface ResolvedModel {
   readonly price: ModelPrice | null;
   /** Whether it sees pictures; where that is unknown they are sent. */
   readonly pictures?: boolean | null;
+  /** Whether it takes PDFs; where that is unknown their text is sent. */
+  readonly documents?: boolean | null;
 }
 
 /** Finds a model by its name (`provider/model`), or says why it cannot be had. */

@@ -45,6 +45,7 @@ export const invariants = {
   PR16: 'The same beginning of a request is the same bytes, marked where the vendor wants marks; what changes within a session stands behind it.',
   PR17: 'A picture is known by its bytes and brought within the limits of models without holding the daemon up; what is none is refused.',
   PR18: 'What a person attaches is bounded for each message and each session; more is refused by the name of the limit, and nothing is sent.',
+  PR19: 'A PDF goes as it is to models that take PDFs, and as its text to all others; one that is too large, locked or none is refused by name.',
   PR20: 'A reply that is nothing but one call of an offered tool, written as text, is that call; all other text stays text.',
   PR21: 'Calls of a reply run in the order of their first mention; a reply that was cut runs none; bad arguments fail their own call only.',
   PR22: 'Usage counts also where the reply failed; usage that never came is unknown, never zero.',

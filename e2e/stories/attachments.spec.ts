@@ -1,6 +1,7 @@
 /** Files and pictures that go along with a message. */
 import { deflateSync } from 'node:zlib';
 import { chatReply, expect, test } from '../support/test.ts';
+import { pdfOf } from '../../daemon/testing/pdf.ts';
 import { gate } from '../support/gate.ts';
 
 const text = (name: string, content: string | Buffer, mimeType = 'text/plain') => ({
@@ -77,6 +78,27 @@ test('PR17: a message may be an attachment alone, and one that was removed is no
   expect([sent.includes('ivy.txt'), sent.includes('oak.txt')]).toEqual([true, false]);
 });
 
+test('PR19: a PDF is attached, its text goes to a model that takes none, and it can be read again in the message', async ({
+  app,
+  provider,
+}) => {
+  provider.enqueue(chatReply({ text: 'It is about roses.' }));
+  const pdf = {
+    name: 'garden.pdf',
+    mimeType: 'application/pdf',
+    buffer: pdfOf(['Roses need sun', 'Ferns need shade']),
+  };
+  await app.attach([pdf, { ...pdf, name: 'broken.pdf', buffer: Buffer.from('%PDF-1.4 and no more') }]);
+  await expect(app.attached.getByRole('listitem')).toHaveText([/garden\.pdf\s*2 pages/]);
+  await expect(app.page.getByText(/broken\.pdf is a PDF that is broken/)).toBeVisible();
+  await app.say('What is this about?');
+  await app.sees('It is about roses.');
+  const sent = JSON.stringify(provider.requests[0]?.body.messages.findLast((message) => message.role === 'user'));
+  expect(sent).toContain('Ferns need shade');
+  expect(sent).not.toContain('application/pdf');
+  await expect(app.page.getByText('garden.pdf').first()).toBeVisible();
+});
+
 test('PR18: what is too large or neither text nor picture is refused in a sentence, and the draft stays', async ({
   app,
 }) => {
@@ -87,7 +109,7 @@ test('PR18: what is too large or neither text nor picture is refused in a senten
     text('fine.txt', 'fine'),
   ]);
   await expect(app.page.getByText(/long\.txt is too large to attach: 60 KB, and a text may have 50 KB/)).toBeVisible();
-  await expect(app.page.getByText(/program is neither a picture nor plain text/)).toBeVisible();
+  await expect(app.page.getByText(/program is neither a picture, a PDF nor plain text/)).toBeVisible();
   await expect(app.attached.getByRole('listitem')).toHaveText([/fine\.txt/]);
   await expect(app.composer).toHaveValue('Look at these.');
 });

@@ -58,5 +58,7 @@ export function attach(
 
 function picturesIn(parts: readonly InputPart[]): Attached {
   const pictures = parts.filter((part) => part.type === 'image');
-  return { pictures: pictures.length, bytes: pictures.reduce((sum, { blob }) => sum + blob.bytes, 0) };
+  // Pages are sent again with each request as pictures are, so their bytes count with these.
+  const sent = parts.filter((part) => part.type === 'image' || part.type === 'document');
+  return { pictures: pictures.length, bytes: sent.reduce((sum, { blob }) => sum + blob.bytes, 0) };
 }

@@ -16,8 +16,19 @@ export const image = z.object({
 });
 export type Image = z.infer<typeof image>;
 
+/** A PDF as it was attached, and the text in it, for models that read no PDF. */
+export const document = z.object({
+  type: z.literal('document'),
+  blob: blobRef,
+  mediaType: z.literal('application/pdf'),
+  name: z.optional(z.string()),
+  pages: z.int(),
+  text: blobRef,
+});
+export type Document = z.infer<typeof document>;
+
 /** A piece of an input. */
-export const inputPart = z.discriminatedUnion('type', [text, textBlob, image]);
+export const inputPart = z.discriminatedUnion('type', [text, textBlob, image, document]);
 export type InputPart = z.infer<typeof inputPart>;
 
 /** A piece of a tool call's result, as the model sees it. */

@@ -18,6 +18,7 @@ export interface ModelFacts {
   readonly price: ModelPrice | null;
   readonly efforts: readonly Effort[] | null;
   readonly pictures: boolean | null;
+  readonly documents: boolean | null;
 }
 
 export interface OfferedModel extends ModelFacts {
@@ -142,7 +143,14 @@ function put(
       reasoning: model?.reasoning ?? null,
     }),
     pictures: model?.pictures ?? null,
+    documents: documentsOf(row, model),
   };
+}
+
+/** What the model can read, as far as its address has a place for it: in the chat format only OpenAI's and OpenRouter's have. */
+function documentsOf(row: ProviderRow, model: CatalogueModel | null): boolean | null {
+  if (row.format === 'openai-chat' && row.vendor?.name !== 'openai' && row.vendor?.name !== 'openrouter') return false;
+  return model?.documents ?? null;
 }
 
 /** The catalogue's prices are the vendor's: at another address they say nothing. */

@@ -40,11 +40,17 @@ interface ImageBlock {
 interface ResultBlock {
   type: 'tool_result';
   tool_use_id: string;
-  content: (TextBlock | ImageBlock)[];
+  content: (TextBlock | ImageBlock | DocumentBlock)[];
   is_error?: true;
   cache_control?: CacheMark;
 }
-export type UserBlock = TextBlock | ImageBlock | ResultBlock;
+interface DocumentBlock {
+  type: 'document';
+  source: { type: 'base64'; media_type: 'application/pdf'; data: string };
+  title: string;
+  cache_control?: CacheMark;
+}
+export type UserBlock = TextBlock | ImageBlock | DocumentBlock | ResultBlock;
 export type AssistantBlock =
   | { type: 'text'; text: string }
   | { type: 'thinking'; thinking: string; signature: string }
@@ -169,8 +175,12 @@ function resultBlock(result: Item & { type: 'result' }): ResultBlock {
 }
 
 /** Nothing for a text of spaces alone, which the vendor refuses. */
-function blockOf(part: ItemPart): (TextBlock | ImageBlock)[] {
+function blockOf(part: ItemPart): (TextBlock | ImageBlock | DocumentBlock)[] {
   if (part.type === 'text') return part.text.trim() === '' ? [] : [{ type: 'text', text: part.text }];
+  if (part.type === 'document') {
+    const source = { type: 'base64' as const, media_type: part.mediaType, data: part.base64 };
+    return [{ type: 'document', source, title: part.name }];
+  }
   if (!pictures.has(part.mediaType)) {
     return [
       { type: 'text', text: `[A picture of the type ${part.mediaType} stood here, which this model cannot read.]` },

@@ -23,7 +23,10 @@ export type ChatMessage =
   | { role: 'assistant'; content: string | null; tool_calls?: ChatCall[]; reasoning_content?: string }
   | { role: 'tool'; tool_call_id: string; content: string };
 
-export type ChatPart = { type: 'text'; text: string } | { type: 'image_url'; image_url: { url: string } };
+export type ChatPart =
+  | { type: 'text'; text: string }
+  | { type: 'image_url'; image_url: { url: string } }
+  | { type: 'file'; file: { filename: string; file_data: string } };
 export type ChatCall = { id: string; type: 'function'; function: { name: string; arguments: string } };
 
 /**
@@ -115,8 +118,10 @@ function userContent(parts: ItemPart[]): string | ChatPart[] {
   return parts.map((part) => (part.type === 'text' ? { type: 'text', text: part.text } : picture(part)));
 }
 
-function picture(part: ItemPart & { type: 'image' }): ChatPart {
-  return { type: 'image_url', image_url: { url: `data:${part.mediaType};base64,${part.base64}` } };
+function picture(part: Exclude<ItemPart, { type: 'text' }>): ChatPart {
+  const url = `data:${part.mediaType};base64,${part.base64}`;
+  if (part.type === 'document') return { type: 'file', file: { filename: part.name, file_data: url } };
+  return { type: 'image_url', image_url: { url } };
 }
 
 /** Null for a reply that left nothing sendable: some vendors refuse an assistant message with neither text nor calls. */
@@ -162,7 +167,7 @@ function resultPictures(items: Item[], last: number): ChatMessage[] {
   while (items[first - 1]?.type === 'result') first -= 1;
   const content = items.slice(first, last + 1).flatMap((item): ChatPart[] => {
     if (item.type !== 'result') return [];
-    const pictures = item.parts.filter((part) => part.type === 'image');
+    const pictures = item.parts.filter((part) => part.type !== 'text');
     if (pictures.length === 0) return [];
     const label = `From the result of ${item.tool} (call ${wireCallId(item.callId)}):`;
     return [{ type: 'text', text: label }, ...pictures.map(picture)];

@@ -26,7 +26,10 @@ export interface ResponsesBody {
   prompt_cache_key?: string;
 }
 
-type Content = { type: 'input_text'; text: string } | { type: 'input_image'; image_url: string; detail: 'auto' };
+type Content =
+  | { type: 'input_text'; text: string }
+  | { type: 'input_image'; image_url: string; detail: 'auto' }
+  | { type: 'input_file'; filename: string; file_data: string };
 export type InputItem =
   | { role: 'user'; content: string | Content[] }
   | { role: 'assistant' | 'developer'; content: string }
@@ -81,11 +84,13 @@ function inputOf(item: Item, provider: string, model: string): InputItem[] {
 
 function contentOf(parts: ItemPart[]): string | Content[] {
   if (parts.every((part) => part.type === 'text')) return parts.map((part) => part.text).join('\n');
-  return parts.map((part) =>
-    part.type === 'text'
-      ? { type: 'input_text', text: part.text }
-      : { type: 'input_image', image_url: `data:${part.mediaType};base64,${part.base64}`, detail: 'auto' },
-  );
+  return parts.map((part) => {
+    if (part.type === 'text') return { type: 'input_text', text: part.text };
+    const url = `data:${part.mediaType};base64,${part.base64}`;
+    return part.type === 'image'
+      ? { type: 'input_image', image_url: url, detail: 'auto' }
+      : { type: 'input_file', filename: part.name, file_data: url };
+  });
 }
 
 function replyItems(pieces: ReplyPiece[], own: boolean): InputItem[] {

@@ -122,8 +122,8 @@ export class Models {
     const { client, row, model } = resolution;
     if (row === null) return { client, model, contextWindow: null, efforts: [], price: null };
     const facts = factsOf(row, model, await this.#catalogueFor(row), this.#listedBy(row));
-    const { contextWindow, efforts, price, pictures } = facts;
-    return { client, model, contextWindow, efforts, price, pictures };
+    const { contextWindow, efforts, price, pictures, documents } = facts;
+    return { client, model, contextWindow, efforts, price, pictures, documents };
   }
 
   /** The efforts that a model takes; null: unknown, so any may be tried. */
@@ -239,7 +239,7 @@ export class Models {
     // Of a vendor without a key nothing is listed but what the settings name; those say why they cannot be used.
     if (obstacle !== null && row.origin === 'known') return [];
     const models = obstacle === null ? offered(row, catalogue, this.#listedBy(row)) : namedOf(row, catalogue);
-    return models.map(({ id, shortlisted, efforts, ...facts }) => ({
+    return models.map(({ id, shortlisted, efforts, documents: _, ...facts }) => ({
       ...facts,
       name: `${row.name}/${id}`,
       provider: row.name,

@@ -31,7 +31,7 @@ import {
   type PairingLink,
 } from '../connection/pairing.ts';
 import { browserSocket } from '../connection/socket.ts';
-import { AttachmentsState, type PreparePicture } from './attachments.svelte.ts';
+import { AttachmentsState, isPdf, type PreparePicture } from './attachments.svelte.ts';
 import { CatalogState } from './catalog.svelte.ts';
 import { DialogsState } from './dialogs.svelte.ts';
 import { DraftState } from './draft.svelte.ts';
@@ -338,7 +338,8 @@ export class AppState {
     });
     if (!response.ok) throw new RequestError('unavailable', 'The daemon did not take it. Try again.');
     const blob = parse(blobRef, await response.json(), 'The answer to an upload');
-    return client.call('picture.prepare', { blob, ...(file.name === '' ? {} : { name: file.name.slice(-255) }) });
+    const named = { blob, ...(file.name === '' ? {} : { name: file.name.slice(-255) }) };
+    return isPdf(file) ? client.call('document.prepare', named) : client.call('picture.prepare', named);
   };
 
   // The connection

@@ -4,16 +4,16 @@
  * and costs nothing else that was written or attached.
  */
 import { RequestError } from '#protocol/errors.ts';
-import { maxAttachedTextBytes, maxAttachments, maxBlobBytes } from '#protocol/limits.ts';
+import { maxAttachedTextBytes, maxAttachments, maxBlobBytes, maxDocumentBytes } from '#protocol/limits.ts';
 import { z } from '#protocol/schema.ts';
-import { inputPart, type Image, type InputPart } from '#protocol/values/content.ts';
+import { inputPart, type Document, type Image, type InputPart } from '#protocol/values/content.ts';
 import type { Storage } from '../base/storage.ts';
 
 /** A picture, or a text with the name of its file. */
 export type Attachment = Exclude<InputPart, { type: 'text-blob' }>;
 
 /** Brings a picture to the daemon, which looks at it and answers the part to submit. Rejects with a RequestError. */
-export type PreparePicture = (file: File) => Promise<{ readonly part: Image; readonly note: string | null }>;
+export type PreparePicture = (file: File) => Promise<{ readonly part: Image | Document; readonly note: string | null }>;
 
 const kept = z.array(inputPart);
 
@@ -94,7 +94,7 @@ export class AttachmentsState {
 
   async #take(file: File): Promise<void> {
     try {
-      const part = isPicture(file) ? await this.#picture(file) : await readText(file);
+      const part = isPicture(file) || isPdf(file) ? await this.#picture(file) : await readText(file);
       if (typeof part === 'string') this.#refuse(part);
       else if (!this.#write([...this.#parts, part]))
         this.#refuse(`${nameOf(file)} is attached, but this browser has no room to keep it over a reload.`);
@@ -107,8 +107,9 @@ export class AttachmentsState {
   }
 
   async #picture(file: File): Promise<Attachment | string> {
-    if (file.size > maxBlobBytes)
-      return `${nameOf(file)} is larger than the ${maxBlobBytes / 1024 / 1024} MB that can be sent up.`;
+    const most = isPdf(file) ? maxDocumentBytes : maxBlobBytes;
+    if (file.size > most)
+      return `${nameOf(file)} is larger than the ${most / 1024 / 1024} MB that can be ${isPdf(file) ? 'attached as a PDF. Write its path instead, and the agent reads what it needs of it' : 'sent up'}.`;
     const { part, note } = await this.#prepare(file);
     if (note !== null) this.#notes = [...this.#notes, `${nameOf(file)}: ${note}`];
     return part;
@@ -122,6 +123,11 @@ export class AttachmentsState {
     this.#parts = parts;
     return this.#storage.write(this.#place, parts.length === 0 ? null : parts);
   }
+}
+
+/** Some systems know no type for it. */
+export function isPdf(file: File): boolean {
+  return file.type === 'application/pdf' || (file.type === '' && /\.pdf$/i.test(file.name));
 }
 
 /** Drawings in SVG are text, and no model takes them as pictures. */
@@ -146,7 +152,7 @@ async function readText(file: File): Promise<Attachment | string> {
   } catch {
     // Bytes that are no UTF-8: said below.
   }
-  return `${name} is neither a picture nor plain text, so it cannot be attached. Write its path instead.`;
+  return `${name} is neither a picture, a PDF nor plain text, so it cannot be attached. Write its path instead.`;
 }
 
 function nameOf(file: File): string {

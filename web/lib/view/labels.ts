@@ -33,13 +33,20 @@ export function sizeWords(bytes: number): string {
   return bytes < 999_500 ? `${Math.round(bytes / 1000)} KB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
+/** "1 page", "12 pages". */
+export function pageWords(pages: number): string {
+  return pages === 1 ? '1 page' : `${pages} pages`;
+}
+
 /** What a person said, for a line: text as it is, files and pictures by name, what did not come by itself by its size. */
 export function inputWords(parts: readonly InputPart[]): string {
   return parts
     .map((part) => {
       if (part.type !== 'image' && part.name !== undefined) return part.name;
       if (part.type === 'text') return part.text;
-      return part.type === 'text-blob' ? `${sizeWords(part.blob.bytes)} of text` : (part.name ?? 'a picture');
+      return part.type === 'text-blob'
+        ? `${sizeWords(part.blob.bytes)} of text`
+        : (part.name ?? (part.type === 'image' ? 'a picture' : 'a PDF'));
     })
     .join('\n');
 }

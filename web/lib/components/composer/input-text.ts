@@ -16,7 +16,7 @@ export async function inputText(
   return texts.join('\n');
 }
 
-/** Not typed: a picture, or the text of a file. */
+/** Not typed: a picture, a PDF, or the text of a file. */
 export function isAttached(part: InputPart): boolean {
-  return part.type === 'image' || part.name !== undefined;
+  return part.type === 'image' || part.type === 'document' || part.name !== undefined;
 }
