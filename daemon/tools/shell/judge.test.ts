@@ -343,7 +343,7 @@ describe('PM3: destructive commands', () => {
     '! grep -q x a',
     'echo a &',
     "echo '$(rm -rf x)'",
-    'echo "a \\\\$(b) \\\\`"',
+    'echo "a \\$(b) \\`"',
     "cat <<'EOF'\n$(rm -rf x) `rm -rf y`\nEOF",
     'ls # $(rm -rf x)',
     'echo "$(echo "$(date)")" $((1+$(echo 1)))',
