@@ -3,6 +3,7 @@ import { symlinkSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { textOf, ToolScratch } from '../testing/tool-environment.ts';
+import { pdfOf } from '../testing/pdf.ts';
 import { readTool } from './read.ts';
 import { icoOf, jpegOf, pngClaiming, pngOf } from '../testing/pictures.ts';
 
@@ -77,6 +78,12 @@ describe('TL5: read', () => {
     const result = await scratch.call(readTool, { path: 'a' });
     expect(result.outcome).toBe('failed');
     expect(textOf(result)).toMatch(says);
+  });
+
+  test('PR19: a PDF is read as its text, page by page, in the windows of any file', async () => {
+    scratch.put('a.pdf', pdfOf(['Roses', 'Ferns']));
+    expect(await read({ path: 'a.pdf' })).toBe('1\t--- Page 1 ---\n2\tRoses\n3\t\n4\t--- Page 2 ---\n5\tFerns');
+    expect(await read({ path: 'a.pdf', offset: 5 })).toBe('5\tFerns');
   });
 
   test('a NUL far behind what is shown is found too', async () => {

@@ -1,5 +1,5 @@
 /**
- * `read`: the text of a file with line numbers (TL5), in windows that fit a model; or a picture, as the model can see it (TL6). The whole file is passed through, since its stamp, its
+ * `read`: the text of a file with line numbers (TL5), in windows that fit a model; a picture, as the model can see it (TL6), or the text of a PDF. The whole file is passed through, since its stamp, its
  * number of lines and a NUL anywhere in it count; of each line no more is kept than is shown.
  */
 import { constants } from 'node:fs';
@@ -8,6 +8,7 @@ import { basename } from 'node:path';
 import { systemCode } from '../base/errors.ts';
 import { maxPictureFileBytes, maxReadLineBytes, maxResultBytes, maxResultLines } from '../base/limits.ts';
 import { fitPicture } from '../pictures/fit-picture.ts';
+import { pdfText } from '../pictures/pdf.ts';
 import { mayBePicture, otherPictureFormat, pictureFacts } from '../pictures/picture-facts.ts';
 import { countArgument, pathArgument, prepareWith } from './arguments.ts';
 import { stampOf, startStamp } from './file-stamp.ts';
@@ -18,7 +19,7 @@ import type { Assessment, PreparedCall, Tool, ToolEnvironment, ToolResult } from
 export const readTool: Tool = {
   name: 'read',
   description:
-    `Reads a text file, or a picture. Each line of text comes with its number and a tab before it. At most ${maxResultLines} lines or ${maxResultBytes / 1024} KiB at a ` +
+    `Reads a text file, a picture, or the text of a PDF. Each line of text comes with its number and a tab before it. At most ${maxResultLines} lines or ${maxResultBytes / 1024} KiB at a ` +
     'time; the end of a cut answer names the offset to go on with.',
   parameters: {
     type: 'object',
@@ -83,6 +84,8 @@ async function read(
     if (!facts.isFile()) return failed(`${place.shown} is not a regular file, so it is not read.`);
     const picture = await pictureIn(handle, facts.size);
     if (picture !== null) return await showPicture(environment, place, picture, signal);
+    const paper = await pdfIn(handle, facts.size);
+    if (paper !== null) return await showPdf(place.shown, paper, offset, limit);
     const text = await readLines(handle, new LineWindow(offset, limit), signal);
     if (typeof text === 'string') return failed(`${place.shown} ${text}`);
     environment.filesSeen.set(place.real, text.stamp);
@@ -124,11 +127,34 @@ function answer(shown: string, window: LineWindow, offset: number, limit: number
   return completed(lines.join('\n'), details);
 }
 
+/** The whole file where it is a PDF; null where it is none, or too large for one. */
+async function pdfIn(handle: FileHandle, size: number): Promise<Buffer | null> {
+  const start = Buffer.alloc(5);
+  const { bytesRead } = await handle.read(start, 0, start.length, 0);
+  if (start.subarray(0, bytesRead).toString('latin1') !== '%PDF-' || size > maxPictureFileBytes) return null;
+  return await wholeOf(handle, size);
+}
+
+/** Its text in lines, as of any file; not as one that was seen, since an edit of its text is none of the file. */
+async function showPdf(shown: string, bytes: Buffer, offset: number, limit: number | null): Promise<ToolResult> {
+  const read = await pdfText(bytes);
+  if ('problem' in read) return failed(`${shown} ${read.problem}`);
+  const window = new LineWindow(offset, limit);
+  window.push(Buffer.from(read.missing === null ? read.text : `${read.text}\n[${read.missing}]`));
+  window.end();
+  return answer(shown, window, offset, limit);
+}
+
 /** The whole file where it is a picture; null where it is none, or too large for one. Reads by position, so the text can be read afterwards. */
 async function pictureIn(handle: FileHandle, size: number): Promise<Buffer | null> {
   const start = Buffer.alloc(16);
   const { bytesRead } = await handle.read(start, 0, start.length, 0);
   if (!mayBePicture(start.subarray(0, bytesRead)) || size > maxPictureFileBytes) return null;
+  const whole = await wholeOf(handle, size);
+  return pictureFacts(whole) === null ? null : whole;
+}
+
+async function wholeOf(handle: FileHandle, size: number): Promise<Buffer> {
   const bytes = Buffer.alloc(size);
   let filled = 0;
   while (filled < size) {
@@ -136,8 +162,7 @@ async function pictureIn(handle: FileHandle, size: number): Promise<Buffer | nul
     if (piece.bytesRead === 0) break;
     filled += piece.bytesRead;
   }
-  const whole = bytes.subarray(0, filled);
-  return pictureFacts(whole) === null ? null : whole;
+  return bytes.subarray(0, filled);
 }
 
 async function showPicture(
@@ -214,7 +239,7 @@ const magics: readonly { bytes: Buffer; says: string }[] = [
   { bytes: Buffer.from('GIF8', 'latin1'), says: pictureSays('GIF') },
   {
     bytes: Buffer.from('%PDF-', 'latin1'),
-    says: 'is a PDF. This tool shows text only; a command such as pdftotext may extract its text.',
+    says: `is a PDF of more than ${maxPictureFileBytes / 1024 / 1024} MiB. A command such as pdftotext may extract its text.`,
   },
   {
     bytes: Buffer.from('\xff\xfe', 'latin1'),
