@@ -23,7 +23,7 @@ import type { ResolveModel } from '../llm/resolved-model.ts';
 import type { Session } from '../session/session.ts';
 import { toolsFor } from '../tools/registry.ts';
 import type { ProcessLedger, Tool } from '../tools/tool.ts';
-import type { Allowed } from './approvals.ts';
+import type { Allowed } from './rules.ts';
 import { checkAttachments } from './attachments.ts';
 import { Context } from './context.ts';
 import {

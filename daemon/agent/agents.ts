@@ -32,7 +32,7 @@ import { isHidden, summarise, withRequestsBelow, type RowFacts } from '../sessio
 import type { Tool } from '../tools/tool.ts';
 import { Agent } from './agent.ts';
 import { AgentTree } from './agent-tree.ts';
-import type { Allowed } from './approvals.ts';
+import type { Allowed } from './rules.ts';
 import { checkAttachments } from './attachments.ts';
 import { repeated, requireRoom } from './decide.ts';
 import { withoutLongText } from './long-text.ts';

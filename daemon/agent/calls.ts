@@ -16,10 +16,11 @@ import type { CallOutcome } from '#protocol/values/outcome.ts';
 import { messageOf } from '../base/errors.ts';
 import { abortGraceMs, maxParallelSubAgents } from '../base/limits.ts';
 import type { Assessment, Job, PreparedCall, Question, Tool, ToolEnvironment, ToolResult } from '../tools/tool.ts';
-import { judge, type Allowed, type Verdict } from './approvals.ts';
+import { judge, type Verdict } from './approvals.ts';
 import { withoutLongText } from './long-text.ts';
 import { OutputWriter } from './output-writer.ts';
 import { decideAsk } from './questions.ts';
+import type { Allowed } from './rules.ts';
 import { delegate, type DelegationPorts } from './sub-agents.ts';
 
 export interface CallPorts extends DelegationPorts {
@@ -28,7 +29,7 @@ export interface CallPorts extends DelegationPorts {
   readBlob(blob: BlobRef): Promise<Uint8Array | null>;
   tools: readonly Tool[];
   environment: Omit<ToolEnvironment, 'output'>;
-  /** What the project's rules allow just now. */
+  /** What the project's rules say just now. */
   rules(): readonly Allowed[];
   /** Where nobody answers questions: what such a call ends with; null (or where there is none): it is waited for. */
   noAnswer: ((plan: boolean) => string | null) | null;
@@ -87,7 +88,7 @@ async function bind(ports: CallPorts, call: ToolCall): Promise<Bound | null> {
   const prepared = await prepare(ports, call);
   if ('problem' in prepared) return null;
   const conversation = ports.conversation();
-  const allowed = [...conversation.grants, ...ports.rules()];
+  const allowed = [...ports.rules(), ...conversation.grants];
   const assessment = await assess(prepared, { ...ports.environment, output: () => undefined });
   const place = conversation.session?.project.name ?? 'this project';
   return {

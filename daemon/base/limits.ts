@@ -184,3 +184,5 @@ export const maxAgentDepth = 3;
 export const maxParallelSubAgents = 4;
 /** What a sub-agent is told. */
 export const maxTaskBytes = 32 * 1024;
+/** Rules of one project: each is held against every call, and a list that nobody reads protects nobody. */
+export const maxRules = 500;

@@ -72,6 +72,15 @@ export function commandLine(version: string, around: () => Surroundings) {
       return devices(around(), action, device);
     });
   cli
+    .command(
+      'rules <action> [...words]',
+      '"rules list", "rules add allow|ask|deny TOOL PATTERN", "rules remove ID", in this folder',
+    )
+    .action(async (action: string, words: string[]) => {
+      const { rules } = await import('./rules.ts');
+      return rules(around(), action, words);
+    });
+  cli
     .command('session <action> [session]', '"session list", "session inspect ID|FILE", "session dump ID|FILE"')
     .option('--json', 'Print JSON')
     .action(async (action: string, session: string | undefined, options: { json?: boolean }) => {

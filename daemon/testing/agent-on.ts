@@ -5,7 +5,7 @@ import type { ToolCall } from '#protocol/conversation/tool-call.ts';
 import type { InputTarget } from '#protocol/events/input.ts';
 import type { Failure } from '#protocol/values/outcome.ts';
 import { Agent, type AgentOptions } from '../agent/agent.ts';
-import type { Allowed } from '../agent/approvals.ts';
+import type { Allowed } from '../agent/rules.ts';
 import { SessionProcesses } from '../agent/process-ledger.ts';
 import type { DriverState } from '../agent/driver-state.ts';
 import type { ModelClient } from '../llm/model-stream.ts';

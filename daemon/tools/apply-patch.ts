@@ -107,6 +107,7 @@ async function assess(environment: ToolEnvironment, files: readonly FilePatch[])
       caution: cautions.size === 0 ? null : [...cautions].join(' '),
       preview: await describeChanges(environment, told(plan)),
       rulePattern: `apply_patch ${shown.toSorted().join(' ')}`,
+      subjects: shown,
     };
   } catch (error) {
     return { effect: 'refused', reason: refusalOf(error, shown.join(', ')) };

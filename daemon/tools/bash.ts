@@ -11,7 +11,7 @@ import { runProcess, type ProcessEnd } from '../base/process.ts';
 import { ArgumentProblem, pick, prepareWith, type Arguments } from './arguments.ts';
 import { PlainTextStream, withoutControls, withoutOverdrawn } from './plain-text.ts';
 import { failed } from './result.ts';
-import { loadJudge } from './shell/judge.ts';
+import { loadJudge, type CommandJudgement } from './shell/judge.ts';
 import { cautionOfPaths } from './shell/touched-places.ts';
 import type { Assessment, PreparedCall, Tool, ToolEnvironment, ToolResult } from './tool.ts';
 import { OutputWindow, type Truncation } from './truncate.ts';
@@ -58,7 +58,17 @@ async function assess(environment: ToolEnvironment, command: string): Promise<As
     caution: cautions.length === 0 ? null : cautions.join(' '),
     looks: judgement.looks && cautions.length === 0,
     rulePattern: `bash ${command}`,
+    subjects: subjectsOf(judgement),
   };
+}
+
+/** Each simple command, and each file that a redirection or a script writes: `> FILE`. */
+function subjectsOf({ parts, writes }: CommandJudgement): string[] {
+  const quoted = (word: string) => (word === '' || /[\s'"]/.test(word) ? `'${word}'` : word);
+  return [
+    ...parts.map((words) => words.map(quoted).join(' ')),
+    ...writes.filter((file) => file !== '/dev/null').map((file) => `> ${file}`),
+  ];
 }
 
 /** Programs must neither wait for a person nor draw on a terminal. CI is not set: it makes some tools stricter than the person asked for. */

@@ -44,15 +44,21 @@ export interface ProcessLedger {
   ended(group: { pid: number }): Promise<void>;
 }
 
-/** What a call would do, told without doing it. */
+/** What a call would do, told without doing it. `subjects`: what rules are held against, one by one; the place in `rulePattern` where left out. */
 export type Assessment =
   /** Only looks. Runs in every mode, but for a `caution` (a secret file, a place outside the project), which is asked in every mode. */
   | { effect: 'read'; caution: string | null; rulePattern: string }
   /** Changes files. `preview` is shown to the person who decides; `caution` says why it must be asked in every mode. */
-  | { effect: 'change'; caution: string | null; preview: CallDetails | null; rulePattern: string }
+  | {
+      effect: 'change';
+      caution: string | null;
+      preview: CallDetails | null;
+      rulePattern: string;
+      subjects?: readonly string[];
+    }
   /** Runs a command. `caution` says why it must be asked in every mode (destructive, or not understood). */
   /** `looks`: it was read to its end, and can change nothing: plan mode runs it, and no other command. */
-  | { effect: 'command'; caution: string | null; looks: boolean; rulePattern: string }
+  | { effect: 'command'; caution: string | null; looks: boolean; rulePattern: string; subjects?: readonly string[] }
   /** Asks a person, and waits for the answer: it is carried out by the answer, never by `execute`. */
   | { effect: 'question'; question: Question }
   /** Is carried out by a sub-agent, whose own calls are judged one by one. */

@@ -107,6 +107,8 @@ export const invariants = {
   US6: 'Reasoning that another provider made is left out of a request, so that a switch of model is never refused.',
   US10: 'A device is paired by a code that works once, and revoking it ends its sockets at once.',
 
+  PM4: 'A rule is held against every part of a call, the last that matches counts: allowed only if all parts are, denied if one is; cautions ask all the same.',
+  PM6: 'A rule can stand for a category of tools, and a later one for a tool or a place goes before it.',
   US4: 'Of a compound command every part is judged: in substitutions, here-documents, loops, functions and behind wrappers, too.',
   CX1: 'A compaction is appended as a summary at a complete step: nothing leaves the log, no call is parted from its result, and it must shrink the context.',
   CX2: 'The context is compacted at a threshold, once after an overflow, and by command; one that fails changes nothing and says so, and it never loops.',

@@ -4,8 +4,22 @@ import { approvalScope } from '../events/approval.ts';
 import { approvalId, commandId, projectId, questionId, ruleId, sessionId } from '../values/ids.ts';
 import { jsonObject } from '../values/json.ts';
 
-/** Calls of `tool` in `projectId` whose pattern is `pattern` run without being asked. The pattern is the tool's own: a command, whole, or `*` for files of the project. */
-export const rule = z.object({ ruleId, projectId, tool: z.string(), pattern: z.string(), madeAt: z.number() });
+const ruleDecision = z.enum(['allow', 'ask', 'deny']);
+export type RuleDecision = z.infer<typeof ruleDecision>;
+
+/**
+ * A standing answer for calls of `tool` in `projectId`. Without a decision it came of "always", and allows calls whose own pattern is exactly
+ * this one. With one a person wrote it: then `tool` and `pattern` may hold `*`, `tool` may be a category (`@read`, `@write`, `@shell`), and the
+ * pattern is held against each path, and each simple command (` *` at its end: with or without arguments; `> FILE`: a file that is written).
+ */
+export const rule = z.object({
+  ruleId,
+  projectId,
+  tool: z.string(),
+  pattern: z.string(),
+  decision: z.optional(ruleDecision),
+  madeAt: z.number(),
+});
 export type Rule = z.infer<typeof rule>;
 
 export const approvalCommands = {
@@ -34,9 +48,20 @@ export const approvalCommands = {
     result: z.object({ seq: z.int() }),
   },
   'rule.list': {
-    doc: 'What runs without being asked, by project.',
+    doc: 'The standing answers, by project, in their order: of those that match, the last one counts.',
     params: z.object({ projectId: z.optional(projectId) }),
     result: z.object({ rules: z.array(rule) }),
+  },
+  'rule.add': {
+    doc: 'Writes a rule behind the others. What destroys or is protected asks all the same; the same rule twice is one, which moves to the end.',
+    params: z.object({
+      commandId,
+      projectId,
+      tool: z.string().check(z.minLength(1), z.maxLength(200)),
+      pattern: z.string().check(z.minLength(1), z.maxLength(4000)),
+      decision: ruleDecision,
+    }),
+    result: z.object({ rule }),
   },
   'rule.remove': {
     doc: 'Takes a rule back; applies from the next call.',

@@ -73,6 +73,14 @@ function judge(grammar: ShellGrammar, command: string): CommandJudgement {
   return { destructive, unclear, looks, parts, writes, reads };
 }
 
+/**
+ * What a part says that it runs: a program of the system by its name; one that is called by another path by that path, since `./git` is
+ * whatever the project put there.
+ */
+function asKnown(program: string): string {
+  return /^\/(usr\/(local\/)?)?s?bin\/[^/]+$/.test(program) ? programOf(program) : program;
+}
+
 /** A script within a script within …: nobody honest nests deeper. */
 const maxDepth = 4;
 
@@ -166,6 +174,9 @@ class Court {
     }
     if (otherRights.has(name)) this.#destructive(`runs with the rights of another user (${name})`);
     const wrapped = unwrap(name, rest);
+    // A wrapper or a shell that the project brings along is whatever it is, besides what it is given to run.
+    if ((wrapped !== null || shells.has(name)) && asKnown(first.text).includes('/'))
+      this.parts.push([first.text, ...texts]);
     if (wrapped === 'unknown') return this.#unclear(`uses an option of ${name} that is not known here`);
     if (wrapped !== null) {
       for (const assigned of wrapped.assignments) this.#assignment(assigned);
@@ -181,7 +192,7 @@ class Court {
     if (shells.has(name)) return this.#shell(name, rest, input, depth);
     // Its body is judged where it is defined.
     if (this.#functions.has(name)) return void this.parts.push([name, ...texts]);
-    this.parts.push([name, ...texts]);
+    this.parts.push([asKnown(first.text), ...texts]);
     if (more && takesAway.has(name)) this.#destructive(`runs ${name} on a list that is not known before it runs`);
     if (editors.has(name) && !texts.some((text) => /^(-h|-v|--help|--version)$/.test(text)))
       return this.#unclear(`waits for a keyboard, or edits by commands that are not read here (${name})`);

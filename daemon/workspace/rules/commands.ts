@@ -8,6 +8,9 @@ export type RuleHandlers = { readonly [Name in Handled]: (params: Params<Name>) 
 export function ruleHandlers(rules: Rules): RuleHandlers {
   return {
     'rule.list': async ({ projectId }) => ({ rules: rules.list(projectId) }),
+    'rule.add': async ({ projectId, tool, pattern, decision }) => ({
+      rule: await rules.write(projectId, { tool, pattern, decision }),
+    }),
     'rule.remove': async ({ ruleId }) => {
       await rules.remove(ruleId);
       return {};
