@@ -195,6 +195,8 @@ export class Driver {
       });
       return { events, result: now };
     });
+    // A compaction comes before what was woken for, and does not stand for it.
+    if (result.do === 'compact') this.#woken ||= woken;
     return result;
   }
 

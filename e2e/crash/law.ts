@@ -158,7 +158,9 @@ export async function toldAsItIs(world: World, sessionId: SessionId, conversatio
   require(row !== undefined && row.problem === null, 'L9', () =>
     `${sessionId} is ${row === undefined ? 'not listed' : (row.problem ?? '')}`);
   if (row.seq !== conversation.seq) return; // It went on meanwhile.
-  const asked = row.requests.map((request) => request.approvalId).sort();
+  // What sub-agents ask stands in the row too, and in their own logs.
+  const own = row.requests.filter((request) => request.sessionId === undefined);
+  const asked = own.map((request) => request.approvalId).sort();
   const open = conversation.approvals.map((approval) => approval.approvalId).sort();
   require(isDeepStrictEqual(asked, open), 'L9', () =>
     `${sessionId}: the list asks ${asked.join()}, the log ${open.join()}`);

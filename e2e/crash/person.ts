@@ -72,18 +72,24 @@ async function open(world: World): Promise<void> {
   });
 }
 
-/** Answers one of all open requests, as a list shows them. */
+/** Answers one of all open requests and questions, as a list shows them: a sub-agent's in its own session. */
 export async function answer(world: World): Promise<boolean> {
   const { chance } = world;
   const { sessions } = await world.daemon.call('session.list', {});
-  const open = sessions.flatMap(({ sessionId, requests }) => requests.map((request) => ({ sessionId, request })));
+  const open = sessions.flatMap(({ sessionId, requests, questions }) =>
+    [...requests, ...(questions ?? [])].map((request) => ({ sessionId: request.sessionId ?? sessionId, request })),
+  );
   const one = open[chance.below(open.length)];
   if (one === undefined) return false;
-  await world.send('approval.answer', {
-    sessionId: one.sessionId,
-    approvalId: one.request.approvalId,
-    decision: chance.below(10) < 7 ? 'allow' : 'deny',
-    scope: chance.below(10) < 8 || one.request.caution ? 'once' : 'session',
-  });
+  const { sessionId, request } = one;
+  if ('questionId' in request)
+    await world.send('question.answer', { sessionId, questionId: request.questionId, text: 'As you like.' });
+  else
+    await world.send('approval.answer', {
+      sessionId,
+      approvalId: request.approvalId,
+      decision: chance.below(10) < 7 ? 'allow' : 'deny',
+      scope: chance.below(10) < 8 || request.caution ? 'once' : 'session',
+    });
   return true;
 }
