@@ -42,10 +42,14 @@ async function startProxy(port: number) {
       target.write(head);
       target.pipe(socket).pipe(target);
     });
-    for (const one of [target, socket]) one.on('error', () => void [target.destroy(), socket.destroy()]);
+    const end = () => {
+      target.destroy();
+      socket.destroy();
+    };
+    for (const one of [target, socket]) one.on('error', end);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.closeAllConnections());
+  onTestFinished(() => server.closeAllConnections());
   onTestFinished(() => void server.close());
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, tunnels, server };
 }

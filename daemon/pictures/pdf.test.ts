@@ -11,7 +11,7 @@ import { isPdf, pdfText } from './pdf.ts';
 function store() {
   const kept = new Map<string, Uint8Array>();
   const put = (bytes: Uint8Array): Promise<BlobRef> => {
-    const sha256 = createHash('sha256').update(bytes).digest('hex') as BlobRef['sha256'];
+    const sha256 = createHash('sha256').update(bytes).digest('hex');
     kept.set(sha256, bytes);
     return Promise.resolve({ sha256, bytes: bytes.length });
   };
@@ -69,6 +69,6 @@ test('PR19: one that is too large, no PDF, or not there is refused by name', asy
     code: 'invalid_params',
     message: 'a.pdf is no PDF.',
   });
-  const gone = { sha256: 'f'.repeat(64) as BlobRef['sha256'], bytes: 1 };
+  const gone = { sha256: 'f'.repeat(64), bytes: 1 };
   await expect(prepare({ blob: gone })).rejects.toMatchObject({ code: 'not_found' });
 });

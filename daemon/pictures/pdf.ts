@@ -2,7 +2,10 @@
  * PDF files: whether bytes are one, and the text in them, page by page, for models and tools that read text alone. The reader is loaded when a
  * PDF is first looked at. Bounded in pages, text and time; what lies beyond is left out and said. Nothing in a PDF is run.
  */
+import type { getDocumentProxy } from 'unpdf';
 import { maxPdfPages, maxPdfTextBytes, pdfMs } from '../base/limits.ts';
+
+type Paper = Awaited<ReturnType<typeof getDocumentProxy>>;
 
 export interface PdfText {
   readonly pages: number;
@@ -20,12 +23,12 @@ export function isPdf(bytes: Uint8Array): boolean {
 /** `problem` completes "This file …". */
 export async function pdfText(bytes: Uint8Array): Promise<PdfText | { readonly problem: string }> {
   if (!isPdf(bytes)) return { problem: 'is no PDF.' };
-  const { getDocumentProxy } = await import('unpdf');
+  const reader = await import('unpdf');
   const until = performance.now() + pdfMs;
-  let paper: Awaited<ReturnType<typeof getDocumentProxy>>;
+  let paper: Paper;
   try {
     // The reader takes the bytes it is given away.
-    paper = await getDocumentProxy(new Uint8Array(bytes), { verbosity: 0 });
+    paper = await reader.getDocumentProxy(new Uint8Array(bytes), { verbosity: 0 });
   } catch (error) {
     const locked = error instanceof Error && /password/i.test(`${error.name} ${error.message}`);
     return { problem: locked ? 'is locked with a password.' : 'is a PDF that is broken.' };
@@ -52,10 +55,7 @@ export async function pdfText(bytes: Uint8Array): Promise<PdfText | { readonly p
   }
 }
 
-async function pageText(
-  paper: Awaited<ReturnType<typeof import('unpdf').getDocumentProxy>>,
-  place: number,
-): Promise<string> {
+async function pageText(paper: Paper, place: number): Promise<string> {
   try {
     const page = await paper.getPage(place);
     const { items } = await page.getTextContent();

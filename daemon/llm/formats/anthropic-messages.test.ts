@@ -10,6 +10,7 @@ import {
   followedBy,
   splitAt,
   type Reply,
+  truncated,
 } from '../../testing/wire-server.ts';
 import { anthropicMessages, messagesFormat } from './anthropic-messages.ts';
 import { acceptance, aRequest, callsOf, gather, person, type Gathered } from './contract.ts';
@@ -42,6 +43,8 @@ describe('Anthropic Messages keeps the contract of adapters', () => {
       cut: (reply) => followedBy(reply, { act: 'wait', ms: 20 }, { act: 'cut' }),
       hang: (reply) => followedBy(reply, { act: 'hang' }),
       hangAtOnce: () => bytesReply([{ act: 'hang' }]),
+      length: (reply) => bytesOf(reply).length,
+      upTo: (reply, length) => truncated(reply, length, 'end'),
       byteByByte: (reply) =>
         splitAt(
           reply,

@@ -28,6 +28,9 @@ export interface WireSubject<Reply> {
     cut(reply: Reply): Reply;
     hang(reply: Reply): Reply;
     hangAtOnce(): Reply;
+    /** How many bytes it has, and the same reply with its body ended after so many. */
+    length(reply: Reply): number;
+    upTo(reply: Reply, bytes: number): Reply;
     /** The same bytes, each as a write of its own. */
     byteByByte(reply: Reply): Reply;
   };
@@ -136,6 +139,22 @@ export function acceptance<Reply>(subject: WireSubject<Reply>): void {
     expect(callsOf(call.end)[0]?.arguments).toEqual({ path: '漢字/🙂.txt' });
   });
 
+  test('a stream whose connection is cut at any byte is whole or failed, never half a reply that says it is done', async () => {
+    const { server, client } = await begin();
+    const whole = play.calls([{ tool: 'read', argumentsText: '{"path":"漢"}' }]);
+    const length = play.length(whole);
+    const ends = new Set<string>();
+    for (let at = 0; at <= length; at += 1) {
+      server.enqueue(play.upTo(whole, at));
+      const got = await gather(client.stream(aRequest(), new AbortController().signal));
+      if (got.end.type === 'done')
+        expect(callsOf(got.end)).toMatchObject([{ arguments: { path: '漢' }, problem: null }]);
+      else expect(got.end).toMatchObject({ type: 'failed' });
+      ends.add(got.end.type);
+    }
+    expect([...ends].sort()).toEqual(['done', 'failed']);
+  }, 30_000);
+
   test('no delta ends inside a character', async () => {
     const got = await answerTo(play.text(['a\uD83D', '\uDE42b']));
     expect(got.text).toBe('a🙂b');
@@ -188,6 +207,7 @@ export function acceptance<Reply>(subject: WireSubject<Reply>): void {
     [429, 'rate_limited', true],
     [500, 'provider_failed', true],
     [503, 'provider_failed', true],
+    [529, 'provider_failed', true],
   ] as const)('status %i is %s, and a repeat may help: %s (RT15, RT17)', async (status, code, retryable) => {
     const got = await answerTo(play.status(status, 'the words of the vendor', {}));
     expect(got.end).toMatchObject({ type: 'failed', failure: { code }, retryable, retryAfterMs: null, usage: null });
@@ -205,6 +225,9 @@ export function acceptance<Reply>(subject: WireSubject<Reply>): void {
     const dates = { date: 'Tue, 01 Dec 2026 10:00:00 GMT', 'retry-after': 'Tue, 01 Dec 2026 10:00:30 GMT' };
     expect(await wait(dates)).toBe(30_000);
     expect(await wait({ 'retry-after': 'soon' })).toBe(null);
+    // An overloaded vendor is heard too.
+    const { end } = await answerTo(play.status(529, 'overloaded', { 'retry-after': '3' }));
+    expect(end).toMatchObject({ type: 'failed', retryable: true, retryAfterMs: 3000 });
   });
 
   test('a request larger than the model is told apart from other refusals', async () => {

@@ -51,6 +51,8 @@ describe('OpenAI Chat Completions keeps the contract of adapters', () => {
       cut: (reply) => followedBy(reply, { act: 'wait', ms: 20 }, { act: 'cut' }),
       hang: (reply) => followedBy(reply, { act: 'hang' }),
       hangAtOnce: () => bytesReply([{ act: 'hang' }]),
+      length: (reply) => bytesOf(reply).length,
+      upTo: (reply, length) => truncated(reply, length, 'end'),
       byteByByte: (reply) => splitAt(reply, offsets(bytesOf(reply).length)),
     },
   });

@@ -10,6 +10,7 @@ import {
   followedBy,
   splitAt,
   type Reply,
+  truncated,
 } from '../../testing/wire-server.ts';
 import { acceptance, aRequest, gather, person, type Gathered } from './contract.ts';
 import type { Item, ModelRequest } from '../item.ts';
@@ -41,6 +42,8 @@ describe('OpenAI Responses keeps the contract of adapters', () => {
       cut: (reply) => followedBy(reply, { act: 'wait', ms: 20 }, { act: 'cut' }),
       hang: (reply) => followedBy(reply, { act: 'hang' }),
       hangAtOnce: () => bytesReply([{ act: 'hang' }]),
+      length: (reply) => bytesOf(reply).length,
+      upTo: (reply, length) => truncated(reply, length, 'end'),
       byteByByte: (reply) =>
         splitAt(
           reply,

@@ -8,11 +8,10 @@ import type { Failure, FailureCode } from '#protocol/values/outcome.ts';
 import type { Clock } from '../../base/clock.ts';
 import { Http } from '../../base/http.ts';
 import type { ProxyEnvironment } from '../../base/proxy.ts';
-import { maxInlineFieldBytes, maxRefusalBytes, maxReplyBytes, streamIdleMs } from '../../base/limits.ts';
+import { maxRefusalBytes, maxReplyBytes, streamIdleMs } from '../../base/limits.ts';
 import { Exchange } from './exchange.ts';
 import type { ModelCall, ModelRequest, StreamEnd, StreamEvent } from '../item.ts';
-import { readArguments } from './call-arguments.ts';
-import { leakedCall, mayBeCall } from './leaked-call.ts';
+import { leakedIn, WholeText } from './whole-text.ts';
 import type { ModelClient } from '../model-stream.ts';
 import { judge, redact, type Provider } from './refusal.ts';
 import type { ReplyReader } from './reply-parts.ts';
@@ -324,27 +323,6 @@ class WireClient implements ModelClient {
     if (cause !== null) failure.detail = redact(chainOf(cause), this.#provider);
     return { type: 'failed', failure, usage: reply.usage, retryable: curable && !reply.produced, retryAfterMs: null };
   }
-}
-
-/** The text of a reply, as long as it may be a call that leaked into it (PR20). */
-class WholeText {
-  text: string | null = '';
-  readonly #texts = new Set<string>();
-
-  take(event: StreamEvent): void {
-    if (event.type === 'part-started' && event.kind === 'text') this.#texts.add(event.key);
-    if (event.type !== 'part-delta' || this.text === null || !this.#texts.has(event.key)) return;
-    this.text += event.text;
-    if (!mayBeCall(this.text.slice(0, 64)) || this.text.length > maxInlineFieldBytes) this.text = null;
-  }
-}
-
-function leakedIn(prose: WholeText, last: StreamEvent[], { tools }: ModelRequest): ModelCall | null {
-  for (const event of last) prose.take(event);
-  const found = prose.text === null ? null : leakedCall(prose.text, tools);
-  if (found === null) return null;
-  const { tool, argumentsText } = found;
-  return { key: 'leaked', providerCallId: null, tool, argumentsText, ...readArguments(argumentsText) };
 }
 
 /** Ends an exchange whose login has no token: the SDK only needs to see that it is over. */
