@@ -406,6 +406,10 @@ export class SessionState {
     return this.#command('session.abort', {});
   }
 
+  compact(): Promise<void> {
+    return this.#command('session.compact', {});
+  }
+
   setMode(mode: Mode): Promise<void> {
     return this.#command('session.configure', { mode });
   }

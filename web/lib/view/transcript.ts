@@ -8,6 +8,7 @@
 import { isWhole } from '#protocol/conversation/base.ts';
 import type {
   ClaimedInput,
+  CompactionMark,
   Conversation,
   OpenApproval,
   OpenQuestion,
@@ -97,6 +98,20 @@ export interface WorkingRow {
   readonly since: number;
 }
 
+/** Where a compaction ended. */
+export interface CompactionRow {
+  readonly type: 'compaction';
+  readonly key: string;
+  readonly mark: CompactionMark;
+}
+
+/** One is being made. */
+export interface CompactingRow {
+  readonly type: 'compacting';
+  readonly key: string;
+  readonly since: number;
+}
+
 export interface WarningRow {
   readonly type: 'warning';
   readonly key: string;
@@ -132,6 +147,8 @@ export type Row =
   | CutRow
   | WorkingRow
   | WarningRow
+  | CompactionRow
+  | CompactingRow
   | TurnEndRow;
 
 export function transcriptRows(conversation: Conversation): Row[] {
@@ -143,23 +160,36 @@ export function transcriptRows(conversation: Conversation): Row[] {
     const due = warnings.findIndex((warning) => warning.seq > seq);
     return warnings.splice(0, due < 0 ? warnings.length : due).map(warningRow);
   };
+  const marks = conversation.compactions.filter((mark) => mark.seq >= firstSeq);
+  const marksBefore = (seq: number): CompactionMark[] => {
+    const due = marks.findIndex((mark) => mark.seq > seq);
+    return marks.splice(0, due < 0 ? marks.length : due);
+  };
   for (const turn of conversation.turns) {
     if (warnings.length > 0) rows.push(...warningsBefore(turn.startedSeq));
-    rows.push(...closedTurnRows(turn));
+    rows.push(...marksBefore(turn.startedSeq).map(compactionRow));
+    rows.push(...closedTurnRows(turn, marksBefore(turn.endedSeq ?? turn.startedSeq)));
   }
   const { active } = conversation;
   if (active !== null) {
     if (warnings.length > 0) rows.push(...warningsBefore(active.startedSeq));
-    rows.push(...foldReads([...stepsRows(active), ...openStepRows(active, conversation)]));
+    rows.push(...marksBefore(active.startedSeq).map(compactionRow));
+    rows.push(
+      ...foldReads([...stepsRows(active, marksBefore(conversation.seq)), ...openStepRows(active, conversation)]),
+    );
   }
-  rows.push(...warningsBefore(conversation.seq));
+  rows.push(...warningsBefore(conversation.seq), ...marksBefore(conversation.seq).map(compactionRow));
+  const { compacting } = conversation;
+  if (compacting !== null) rows.push({ type: 'compacting', key: 'compacting', since: compacting.at });
   return rows;
 }
 
 const ofClosedTurns = new WeakMap<Turn, readonly Row[]>();
 
-function closedTurnRows(turn: Turn): readonly Row[] {
-  return remembered(ofClosedTurns, turn, () => [...foldReads(stepsRows(turn)), turnEndRow(turn)].map(quietWhere(turn)));
+function closedTurnRows(turn: Turn, marks: readonly CompactionMark[]): readonly Row[] {
+  return remembered(ofClosedTurns, turn, () =>
+    [...foldReads(stepsRows(turn, marks)), turnEndRow(turn)].map(quietWhere(turn)),
+  );
 }
 
 function quietWhere({ failure }: Turn): (row: Row) => Row {
@@ -190,8 +220,22 @@ function turnEndRow(turn: Turn): TurnEndRow {
 
 const ofClosedSteps = new WeakMap<Step, readonly Row[]>();
 
-function stepsRows(turn: Turn): Row[] {
-  return turn.steps.flatMap((step) => remembered(ofClosedSteps, step, () => stepRows(step, nothingAsked)));
+/** With the compactions that were made between its steps. */
+function stepsRows(turn: Turn, marks: readonly CompactionMark[]): Row[] {
+  const left = [...marks];
+  const rows = turn.steps.flatMap((step): readonly Row[] => {
+    const ofStep = remembered(ofClosedSteps, step, () => stepRows(step, nothingAsked));
+    const due = left.findIndex((mark) => mark.seq > step.startedSeq);
+    const before = left.splice(0, due < 0 ? left.length : due);
+    return before.length === 0 ? ofStep : [...before.map(compactionRow), ...ofStep];
+  });
+  return [...rows, ...left.map(compactionRow)];
+}
+
+const ofMarks = new WeakMap<CompactionMark, Row>();
+
+function compactionRow(mark: CompactionMark): Row {
+  return remembered(ofMarks, mark, () => ({ type: 'compaction', key: `compaction.${mark.seq}`, mark }));
 }
 
 type Asked = Pick<Conversation, 'approvals' | 'questions'>;
