@@ -7,7 +7,7 @@ import type { Node } from 'web-tree-sitter';
 import { maxShellDepth, maxShellText } from '../../base/limits.ts';
 import type { ShellGrammar } from './parser.ts';
 import type { ParsedShell, SimpleCommand, Word } from './syntax.ts';
-import { hasUnreadSubstitution } from './unread.ts';
+import { hasUnread } from './unread.ts';
 import { isCalculation, wordOf, type WithinWord } from './words.ts';
 
 export function readCommands(grammar: ShellGrammar, source: string): ParsedShell {
@@ -19,7 +19,7 @@ export function readCommands(grammar: ShellGrammar, source: string): ParsedShell
   try {
     const reader = new Reader();
     reader.read(tree.rootNode);
-    if (hasUnreadSubstitution(tree.rootNode, source)) reader.beyond('runs a command where none can be read');
+    if (hasUnread(tree.rootNode, source)) reader.beyond('may run what cannot be read here');
     return { commands: reader.commands, functions: reader.functions, problem: reader.problem };
   } finally {
     tree.delete();

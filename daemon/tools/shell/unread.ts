@@ -1,23 +1,36 @@
 /**
  * A second look at the text itself, for what the grammar may have passed over: wherever a command substitution begins that the shell would run,
  * the tree must have one. It knows four places where it would not: single quotes, comments, quoted here-documents, and behind a backslash.
+ * And a backslash outside of every word escapes something that the grammar took for a blank, so that what follows is no comment and no option.
  */
 import type { Node } from 'web-tree-sitter';
 
-/** True where a `$(` or a backquote stands that the tree does not know as the beginning, or the end, of a substitution. */
-export function hasUnreadSubstitution(root: Node, source: string): boolean {
-  const known = new Set<number>();
-  const silent: { from: number; to: number }[] = [];
-  look(root, known, silent);
-  for (const { index } of source.matchAll(/\$\(|`/g)) {
-    if (known.has(index) || isEscaped(source, index)) continue;
-    if (silent.some(({ from, to }) => index >= from && index < to)) continue;
-    return true;
-  }
+interface Looked {
+  /** Where a substitution begins, or ends, that the tree knows. */
+  readonly known: Set<number>;
+  /** Where nothing is run. */
+  readonly silent: { from: number; to: number }[];
+  /** Words, and what else a backslash may stand in. */
+  readonly words: { from: number; to: number }[];
+}
+
+export function hasUnread(root: Node, source: string): boolean {
+  const looked: Looked = { known: new Set(), silent: [], words: [] };
+  look(root, looked);
+  for (const { index } of source.matchAll(/\$\(|`/g))
+    if (!looked.known.has(index) && !isEscaped(source, index) && !isIn(looked.silent, index)) return true;
+  for (const { index } of source.matchAll(/\\[^\n]/g))
+    if (!isIn(looked.words, index) && !isIn(looked.silent, index)) return true;
   return false;
 }
 
-function look(node: Node, known: Set<number>, silent: { from: number; to: number }[]): void {
+function isIn(ranges: readonly { from: number; to: number }[], index: number): boolean {
+  return ranges.some(({ from, to }) => index >= from && index < to);
+}
+
+function look(node: Node, looked: Looked): void {
+  const { known, silent, words } = looked;
+  if (mayHoldBackslash.has(node.type)) words.push({ from: node.startIndex, to: node.endIndex });
   switch (node.type) {
     case 'command_substitution':
       known.add(node.startIndex).add(node.endIndex - 1);
@@ -39,8 +52,21 @@ function look(node: Node, known: Set<number>, silent: { from: number; to: number
     }
     default:
   }
-  for (const child of node.children) look(child, known, silent);
+  for (const child of node.children) look(child, looked);
 }
+
+const mayHoldBackslash = new Set([
+  'word',
+  'string',
+  'translated_string',
+  'concatenation',
+  'command_name',
+  'extglob_pattern',
+  'regex',
+  'heredoc_body',
+  'heredoc_start',
+  'expansion',
+]);
 
 function isEscaped(source: string, index: number): boolean {
   let backslashes = 0;
