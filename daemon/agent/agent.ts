@@ -301,7 +301,7 @@ export class Agent {
   /** At the next step boundary; at once where nothing moves. Rejects with `conflict` where no model was asked yet. */
   async compact(command: CommandMark): Promise<number> {
     const seq = await this.#command(command, (conversation) => decideCompact(conversation, command));
-    this.#driver.wake();
+    this.#driver.nudge();
     return seq;
   }
 

@@ -308,6 +308,29 @@ describe('CX2 by command', () => {
     expect(textOf(made.model.requests.at(-1)?.items ?? [])).toContain('meanwhile');
   });
 
+  test('what waits behind a turn that was stopped waits on, and what was sent meanwhile is not lost behind it', async () => {
+    let hang = false;
+    const script = works(6, () => 100);
+    const made = await worked((request) => (hang && !isSummary(request) ? [{ type: 'hang' }] : script(request)));
+    hang = true;
+    await made.submit('stop this');
+    await made.until((now) => now.active?.step != null);
+    await made.submit('waits behind it');
+    await made.agent.abort(made.ids.mark());
+    hang = false;
+    await made.agent.compact(made.ids.mark());
+    const conversation = await made.until((now) => now.compactions.length > 0);
+    expect(conversation.inbox).toHaveLength(1);
+    await made.driver('idle');
+    expect(made.session.conversation.inbox).toHaveLength(1);
+
+    await made.agent.compact(made.ids.mark());
+    await made.submit('go on');
+    const after = await made.until((now) => now.inbox.length === 0 && now.active === null);
+    expect(after.compactions).toHaveLength(2);
+    expect(textOf(made.model.requests.at(-1)?.items ?? [])).toContain('go on');
+  });
+
   test('afterwards a restart reads no more of the log than stands behind the summary', async () => {
     const made = await worked(works(30, () => 100));
     await made.agent.compact(made.ids.mark());

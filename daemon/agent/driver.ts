@@ -58,6 +58,8 @@ export class Driver {
   readonly #ports: DriverPorts;
   #state: DriverState = 'idle';
   #woken = false;
+  /** Something else than input is to be looked at. */
+  #nudged = false;
   #stop = new AbortController();
   #loop: Promise<void> | null = null;
   #abortMark: CommandMark | undefined;
@@ -86,6 +88,15 @@ export class Driver {
     this.#start();
   }
 
+  /** There is something to do that is no input: what waits behind a stopped turn waits on. */
+  nudge(): void {
+    if (this.#closed || this.#ports.session.conversation.active?.paused === true) return;
+    this.#nudged = true;
+    if (this.#loop !== null || this.#state === 'aborting') return;
+    if (this.#state === 'idle' || this.#state === 'paused') this.#signal('wake');
+    this.#start();
+  }
+
   pause(): void {
     this.#signal('pause');
   }
@@ -106,6 +117,7 @@ export class Driver {
     this.#aborting ??= this.#abort(command).finally(() => {
       this.#aborting = null;
       if (this.#woken) this.wake();
+      else if (this.#nudged) this.nudge();
     });
     return this.#aborting;
   }
@@ -141,7 +153,9 @@ export class Driver {
     this.#loop = this.#run().finally(() => {
       this.#loop = null;
       // Woken between the last decision and now: nobody else would see it.
-      if (this.#woken && !this.#closed && this.#state !== 'aborting') this.wake();
+      if (this.#closed || this.#state === 'aborting') return;
+      if (this.#woken) this.wake();
+      else if (this.#nudged) this.nudge();
     });
   }
 
@@ -162,7 +176,7 @@ export class Driver {
           }
           if (now.paused) this.#signal('paused');
           // A wake during the decision asks for another look; a turn that rests paused is left only by resume, which clears the pause first.
-          if (this.#woken && !now.paused) continue;
+          if ((this.#woken || this.#nudged) && !now.paused) continue;
           this.#woken = false;
           if (!now.paused) this.#signal('rest');
           return;
@@ -181,6 +195,7 @@ export class Driver {
     const efforts = await this.#effortsKnown();
     const woken = this.#woken;
     this.#woken = false;
+    this.#nudged = false;
     const { result } = await this.#ports.session.transact((conversation) => {
       // What waits is not claimed any more by a turn that is being stopped (C07).
       signal.throwIfAborted();
