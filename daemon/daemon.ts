@@ -12,6 +12,7 @@ import type { Project } from '#protocol/values/project.ts';
 import type { Notice } from '#protocol/notices/notice.ts';
 import { z } from '#protocol/schema.ts';
 import { makeAgentFolders } from './agent/agent-folders.ts';
+import { RequestError } from '#protocol/errors.ts';
 import { Agents } from './agent/agents.ts';
 import { sessionHandlers } from './agent/commands.ts';
 import { systemClock } from './base/clock.ts';
@@ -49,6 +50,8 @@ export interface DaemonOptions {
   webFolder: string;
   /** The folder that it was started in: offered as a project. */
   folder: string | null;
+  /** Called where a person asks for the end: closing is the caller's. Missing: nobody can ask for it. */
+  readonly stop?: (reason: string) => void;
 }
 
 /** What a running daemon leaves for the command line, owner-only. */
@@ -229,6 +232,14 @@ export class Daemon {
             chooseModel: (named) => models.choice(named, null),
             effortsOf: (name) => models.effortsOf(name),
           }),
+          'machine.stop': async ({ force }, caller) => {
+            if (caller.kind !== 'command-line' || options.stop === undefined)
+              throw new RequestError('unauthorized', 'Only the command line of its own user can end Alcove.');
+            if (!force) await requireRest(agents, catalog);
+            // Behind the answer, so that it still goes out.
+            setImmediate(() => options.stop?.(force ? 'alcove stop --force' : 'alcove stop'));
+            return {};
+          },
           ...projectHandlers(projects, offered),
           ...folderHandlers(folders),
           ...pictureHandlers(blobs),
@@ -250,6 +261,18 @@ export class Daemon {
     this.#diagnostics.info('Stopping', { reason });
     return this.#scope.close();
   }
+}
+
+/** RT21: an end would interrupt what moves, and end what commands left running. */
+async function requireRest(agents: Agents, catalog: Catalog): Promise<void> {
+  const moving = await agents.moving();
+  if (moving.length === 0) return;
+  const titles = moving.slice(0, 5).map((sessionId) => `“${catalog.get(sessionId)?.title ?? sessionId}”`);
+  const more = moving.length > titles.length ? ` and ${moving.length - titles.length} more` : '';
+  throw new RequestError(
+    'busy',
+    `Work runs in ${titles.join(', ')}${more}. Nothing was changed: wait for it (alcove stop --wait), or end it all the same (alcove stop --force).`,
+  );
 }
 
 /** A person without a home folder can still have projects. */

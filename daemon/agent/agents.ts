@@ -6,6 +6,7 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { emptyConversation, type Conversation } from '#protocol/conversation/conversation.ts';
 import type { DriverState, SessionSummary } from '#protocol/commands/session-values.ts';
+import { atRest } from '#protocol/conversation/open.ts';
 import { RequestError } from '#protocol/errors.ts';
 import type { CommandMark, Draft, SessionEvent } from '#protocol/event.ts';
 import type { BlobRef } from '#protocol/values/blob.ts';
@@ -304,6 +305,19 @@ export class Agents {
       if (live !== null && live.agent.state !== 'idle' && live.agent.state !== 'paused') busy.push(sessionId);
     }
     return busy;
+  }
+
+  /** Sessions that an end would interrupt: something moves in them, or their commands left something running. */
+  async moving(): Promise<SessionId[]> {
+    const moving: SessionId[] = [];
+    for (const [sessionId, opening] of this.#live) {
+      const live = await opening.catch(() => null);
+      if (live === null) continue;
+      const { conversation, state } = live.agent;
+      const betweenSteps = state === 'running' && conversation.active?.step === null;
+      if (betweenSteps || !atRest(conversation) || (await live.processes.anyRunning())) moving.push(sessionId);
+    }
+    return moving;
   }
 
   /** Closes every agent: what moves is closed as interrupted, what rests stays open; no process of a tool is left. */

@@ -61,6 +61,14 @@ export function commandLine(version: string, around: () => Surroundings) {
     const { status } = await import('./status.ts');
     return status(around());
   });
+  cli
+    .command('stop', 'End the daemon; refuses while work runs')
+    .option('--wait', 'Wait until no work runs, then end it')
+    .option('--force', 'Close what runs as interrupted')
+    .action(async (options: { wait?: boolean; force?: boolean }) => {
+      const { stop } = await import('./stop.ts');
+      return stop(around(), options);
+    });
   cli.command('pair', 'Make a one-time code by which another browser becomes a device').action(async () => {
     const { pair } = await import('./pair.ts');
     return pair(around());

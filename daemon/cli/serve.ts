@@ -17,10 +17,11 @@ export async function serve(around: Surroundings, options: { port: unknown; open
   if (!Number.isInteger(port) || port < 0 || port > 65_535)
     throw new UsageError('--port takes a number from 0 to 65535.');
   // Before anything is printed: a signal that comes from here on ends everything in order.
-  const told = toldToEnd();
+  const ending = toldToEnd();
+  const told = ending.signal;
   // Who reads its words may go (`alcove | head`); it serves on.
   process.stdout.on('error', () => undefined);
-  const found = await startOrFind(around, port, told);
+  const found = await startOrFind(around, port, ending);
   if (found === null) return 0;
   if (found instanceof Running) return openRunning(around, found, options.open);
   try {
@@ -40,11 +41,16 @@ export async function serve(around: Surroundings, options: { port: unknown; open
 }
 
 /** The home's daemon: ours, or the one that has it. One that just starts or ends does not answer yet, or no more. Null where we are told to end. */
-async function startOrFind(around: Surroundings, port: number, told: AbortSignal): Promise<Daemon | Running | null> {
+async function startOrFind(
+  around: Surroundings,
+  port: number,
+  ending: AbortController,
+): Promise<Daemon | Running | null> {
+  const told = ending.signal;
   const deadline = performance.now() + elsewhereMs;
   while (!told.aborted) {
     try {
-      return await inHome(around.home, Daemon.start({ ...around, port }));
+      return await inHome(around.home, Daemon.start({ ...around, port, stop: (reason) => ending.abort(reason) }));
     } catch (error) {
       if (!(error instanceof HomeBusyError)) throw error;
       const running = await Running.find(around.home).catch((unanswered: unknown) => {
@@ -69,10 +75,10 @@ async function openRunning(around: Surroundings, running: Running, open: boolean
 }
 
 /** The listeners stay: a second signal, which a terminal and npm both send, must not cut the orderly end short. */
-function toldToEnd(): AbortSignal {
+function toldToEnd(): AbortController {
   const told = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => told.abort(signal));
-  return told.signal;
+  return told;
 }
 
 async function aborted(signal: AbortSignal): Promise<void> {

@@ -300,9 +300,18 @@ export class Run {
 
   /** Resolves once standard output holds this. */
   printed(text: string): Promise<void> {
+    return this.#when(text, () => this.stdout);
+  }
+
+  /** Resolves once standard error holds this. */
+  said(text: string): Promise<void> {
+    return this.#when(text, () => this.stderr);
+  }
+
+  #when(text: string, where: () => string): Promise<void> {
     return new Promise((resolve, reject) => {
       const look = () => {
-        if (this.stdout.includes(text)) resolve();
+        if (where().includes(text)) resolve();
         else if (this.#over) reject(new Error(`it ended without printing ${text}:\n${this.stdout}${this.stderr}`));
         else return;
         this.#lookers.delete(look);

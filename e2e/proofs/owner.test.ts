@@ -318,3 +318,61 @@ it('RT20: clients that go away in mid-turn change nothing: the turn goes on, and
   expect(house.read('ran.txt')).toBe('ran\n');
   soundFold(await house.events(sessionId));
 });
+
+describe('RT21 alcove stop', () => {
+  it('refuses while a reply streams, naming it, and changes nothing; --force closes it as interrupted', async () => {
+    const house = await started(await House.open());
+    house.provider.enqueue(unfinished(chatReply({ text: ['Half', ' a reply.'] })));
+    const sessionId = await house.session('auto', 'Talk for long.');
+    const follower = await house.follow(sessionId);
+    await follower.client.when(() => (follower.text === 'Half a reply.' ? true : undefined));
+    const refused = await house.alcove(['stop']).ended();
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
+    expect(refused.stderr).toMatch(/Work runs in “Talk for long\.”\. Nothing was changed/);
+    expect(await house.row(sessionId)).toMatchObject({ state: 'running' });
+
+    expect(await house.alcove(['stop', '--force']).ended()).toMatchObject({ code: 0, stdout: 'Alcove has ended.\n' });
+    const conversation = soundFold(await house.events(sessionId));
+    expect(conversation.turns.map((turn) => turn.outcome)).toEqual(['interrupted']);
+    expect(await house.alcove(['stop']).ended()).toMatchObject({ code: 0, stdout: 'Alcove is not running.\n' });
+    await house.daemon.stop();
+  });
+
+  it('leaves at rest what waits for a person, and the next start asks again', async () => {
+    const house = await started(await House.open());
+    house.provider.enqueue(chatReply({ calls: [{ tool: 'bash', arguments: { command: 'echo x > a' } }] }));
+    const sessionId = await house.session('ask', 'Write.');
+    await (await house.follow(sessionId)).kind('approval.requested');
+    expect(await house.alcove(['stop']).ended()).toMatchObject({ code: 0 });
+    await house.daemon.stop();
+    await house.daemon.start();
+    expect((await house.row(sessionId)).requests).toHaveLength(1);
+    expect(soundFold(await house.events(sessionId)).active?.outcome).toBeNull();
+  });
+
+  it('--wait waits until the work is done; what a command left running counts', { timeout: 60_000 }, async () => {
+    const house = await started(await House.open());
+    const held = gate();
+    const reply = chatReply({ text: 'Done.' });
+    house.provider.enqueue({ ...reply, acts: [{ act: 'until', gate: held.opened }, ...reply.acts] });
+    const sessionId = await house.session('auto', 'Take your time.');
+    await house.provider.request(1);
+    const stopping = house.alcove(['stop', '--wait']);
+    await stopping.said('Waiting for it to end.');
+    held.open();
+    expect(await stopping.ended()).toMatchObject({ code: 0, stdout: 'Alcove has ended.\n' });
+    expect(soundFold(await house.events(sessionId)).turns.map((turn) => turn.outcome)).toEqual(['completed']);
+    await house.daemon.stop();
+
+    await house.daemon.start();
+    house.provider.enqueue(
+      chatReply({ calls: [{ tool: 'bash', arguments: { command: 'sleep 30 > /dev/null 2>&1 &' } }] }),
+      chatReply({ text: 'Left it running.' }),
+    );
+    const other = await house.session('auto', 'Leave something.');
+    expect(await (await house.follow(other)).turnEnded()).toBe('completed');
+    expect((await house.alcove(['stop']).ended()).code).toBe(1);
+    expect((await house.alcove(['stop', '--force']).ended()).code).toBe(0);
+    await house.daemon.stop();
+  });
+});

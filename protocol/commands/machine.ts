@@ -31,6 +31,11 @@ export const machineCommands = {
       sandbox: z.literal('none'),
     }),
   },
+  'machine.stop': {
+    doc: 'Ends the daemon in order; for the command line of its own user. Answers `busy`, and changes nothing, while work runs, unless `force` says to close that as interrupted.',
+    params: z.object({ commandId, force: z.boolean() }),
+    result: z.object({}),
+  },
   'device.list': { doc: 'Paired browsers.', params: z.object({}), result: z.object({ devices: z.array(device) }) },
   'device.revoke': {
     doc: 'Ends a device: its token is void, its sockets close.',
