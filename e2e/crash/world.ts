@@ -113,7 +113,8 @@ export class World {
     const answer = (await this.daemon.call(sent.method, sent.params)) as { seq?: number };
     if (known && answer.seq !== sent.seq)
       throw new LawBroken(`L4: ${sent.method} ${commandId} was answered ${sent.seq}, and again ${answer.seq}`);
-    sent.seq ??= answer.seq ?? null;
+    // One that had changed nothing, and was sent again, may have changed something then.
+    if (!known) sent.seq = answer.seq ?? null;
     return sent.seq;
   }
 
