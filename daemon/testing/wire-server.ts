@@ -88,7 +88,9 @@ export async function startWireServer<Body>(
 
   const server = createServer((incoming, outgoing) => {
     void answer(incoming, outgoing, requests, wake, async (request) => {
-      const problem = strict.demand?.(request.body, strict.origin === true ? said : null) ?? null;
+      // A list of models is asked for without a body.
+      const asks = request.method === 'POST';
+      const problem = (asks ? strict.demand?.(request.body, strict.origin === true ? said : null) : null) ?? null;
       if (problem !== null) {
         refusals.push(problem);
         return errorReply(400, { message: problem, type: 'invalid_request_error' });

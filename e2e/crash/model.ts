@@ -21,8 +21,7 @@ export class Models {
   #tokens = 0;
   /** Nothing fails, hangs or calls any more: what is open is brought to an end. */
   calm = false;
-  /** What a vendor would have refused, in words. */
-  readonly refusals: string[] = [];
+  readonly #mispaired: string[] = [];
 
   private constructor(chance: Chance) {
     this.#chance = chance;
@@ -49,6 +48,11 @@ export class Models {
       },
     ]);
     return Object.fromEntries(entries) as Record<string, unknown>;
+  }
+
+  /** What a vendor would have refused, in words. */
+  get refusals(): string[] {
+    return [...this.#mispaired, ...this.#servers.flatMap(({ server }) => server.refusals)];
   }
 
   get names(): string[] {
@@ -78,7 +82,7 @@ export class Models {
   #answer(format: Format, body: unknown): Reply {
     const problem = pairingProblem(format.marks(body));
     if (problem !== null) {
-      this.refusals.push(`${format.name}: ${problem}`);
+      this.#mispaired.push(`${format.name}: ${problem}`);
       return errorReply(400, { message: problem, type: 'invalid_request_error' });
     }
     const chance = this.#chance;

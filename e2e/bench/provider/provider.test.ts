@@ -95,13 +95,13 @@ describe.each(formats)('in the format %s', (format, client) => {
   });
 
   test('a text comes in as many pieces as were asked for, each with the moment it was sent, no sooner than its gap', async () => {
+    const asked = now();
     const { text } = await said(client(), asking([person('CHUNKS=5 DELAY=4 BYTES=60')]));
     const stamps = [...text.matchAll(/@(\d+)@/g)].map(([, at]) => Number(at));
     expect(stamps).toHaveLength(5);
     expect(text).toHaveLength(5 * 60);
-    const [begun = 0] = stamps;
-    // Timers of Node may be a millisecond early.
-    for (const [place, at] of stamps.entries()) expect(at - begun).toBeGreaterThanOrEqual(place * 4000 - 2000);
+    // From when it was asked for: on a busy machine the first may come late, and the others hurry after it.
+    for (const [place, at] of stamps.entries()) expect(at - asked).toBeGreaterThanOrEqual(place * 4000 - 2000);
   });
 
   test('a command of ones own is run once', async () => {

@@ -61,7 +61,7 @@ it('PR18: what is refused costs nothing that is attached, and says why', async (
     'empty.txt is empty, so it was not attached.',
     'fern.png: It is no picture.',
     'long.txt is too large to attach: 51 KB, and a text may have 50 KB. Write its path instead, and the agent reads what it needs of it.',
-    'program is neither a picture nor plain text, so it cannot be attached. Write its path instead.',
+    'program is neither a picture, a PDF nor plain text, so it cannot be attached. Write its path instead.',
   ]);
 });
 
