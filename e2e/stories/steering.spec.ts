@@ -105,7 +105,8 @@ test('PR6: a person switches to plan mode, and the next request offers nothing t
   await app.say('Plan it.');
   await app.sees('Planned.');
   const offered = (place: number) => provider.requests[place]?.body.tools?.map((tool) => tool.function.name);
-  expect(offered(0)).toEqual(['read', 'ls', 'glob', 'grep']);
+  expect(offered(0)).toEqual(expect.arrayContaining(['read', 'ls', 'glob', 'grep', 'propose_plan']));
+  for (const tool of ['write', 'edit', 'apply_patch']) expect(offered(0)).not.toContain(tool);
   await app.chooseMode('Ask first');
   await app.say('Now do it.');
   await app.sees('Ready to act.');
