@@ -20,7 +20,14 @@ export default defineConfig({
   publicDir: false,
   ssr: {
     noExternal: true,
-    external: ['zstd-napi', '@lydell/node-pty', 'libsql', '@bokuweb/zstd-wasm', '@vscode/ripgrep', '@silvia-odwyer/photon-node'],
+    external: [
+      'zstd-napi',
+      '@lydell/node-pty',
+      'libsql',
+      '@bokuweb/zstd-wasm',
+      '@vscode/ripgrep',
+      '@silvia-odwyer/photon-node',
+    ],
   },
   build: {
     ssr: 'daemon/cli/main.ts',

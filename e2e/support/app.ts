@@ -59,6 +59,8 @@ export class App {
     const texts = () =>
       this.composer.evaluateAll((fields) => fields.map((field) => (field as HTMLTextAreaElement).value));
     await expect.poll(async () => (await texts()).join('')).toBe('');
+    // The first words of a session lead to it: whoever reloads before is on the page of new sessions still.
+    await this.page.waitForURL(/\/s\/ses_/);
   }
 
   /** Stands in the conversation, once. */
