@@ -6,6 +6,7 @@ import { z } from './schema.ts';
 import { approvalEvents } from './events/approval.ts';
 import { contextEvents } from './events/context.ts';
 import { inputEvents } from './events/input.ts';
+import { jobEvents } from './events/job.ts';
 import { partEvents } from './events/part.ts';
 import { questionEvents } from './events/question.ts';
 import { sessionEvents } from './events/session.ts';
@@ -23,6 +24,7 @@ export const eventSchemas = {
   ...stepEvents,
   ...partEvents,
   ...toolCallEvents,
+  ...jobEvents,
   ...approvalEvents,
   ...questionEvents,
   ...contextEvents,

@@ -23,6 +23,7 @@ import type { ResolveModel } from '../llm/resolved-model.ts';
 import type { Session } from '../session/session.ts';
 import { toolsFor } from '../tools/registry.ts';
 import type { ProcessLedger, Tool } from '../tools/tool.ts';
+import type { WindowLimits } from '../tools/truncate.ts';
 import type { Allowed } from './rules.ts';
 import { checkAttachments } from './attachments.ts';
 import { Context } from './context.ts';
@@ -39,6 +40,7 @@ import {
   type Submission,
 } from './decide.ts';
 import { Driver } from './driver.ts';
+import { Jobs } from './jobs/jobs.ts';
 import type { DriverState } from './driver-state.ts';
 import { withoutLongText } from './long-text.ts';
 import { promptParts, promptText } from './prompt.ts';
@@ -78,6 +80,7 @@ export interface AgentOptions {
 export class Agent {
   readonly #options: AgentOptions;
   readonly #driver: Driver;
+  readonly #jobs: Jobs;
   #closed: Promise<void> | null = null;
 
   constructor(options: AgentOptions) {
@@ -95,6 +98,14 @@ export class Agent {
         !(tool.forPeople === true && spawned !== null) &&
         !(tool.startsAgents === true && (deep || options.subAgents === null)),
     );
+    this.#jobs = new Jobs({
+      conversation: () => session.conversation,
+      transact: (decide) => session.transact(decide),
+      makeSpills: () => session.spillFile(''),
+      spills: session.place.spills,
+      now: () => options.clock.now(),
+      fault: options.fault,
+    });
     const limited = (own: Mode) => (options.modeLimit === null ? own : stricter(own, options.modeLimit()));
     this.#driver = new Driver({
       session,
@@ -105,7 +116,7 @@ export class Agent {
         const mode = limited(step?.mode ?? conversation.settings.mode);
         const day = new Date(options.clock.now()).toISOString().slice(0, 10);
         const parts = await promptParts({ folder, mode, platform: process.platform, day });
-        const offered = toolsFor(mode, tools);
+        const offered = toolsFor(mode, tools).filter((tool) => tool.relevant?.(conversation) ?? true);
         return {
           model,
           effort: step?.effort ?? null,
@@ -131,6 +142,7 @@ export class Agent {
         rules: options.rules,
         unattended: options.unattended,
         noAnswer: options.noAnswer,
+        jobs: (callId) => this.#jobs.desk(callId),
         environment: {
           folder,
           forbidden: options.forbidden,
@@ -208,8 +220,27 @@ export class Agent {
   }
 
   /** Ends the turn without a command of a person's: whoever started this agent was stopped. */
-  stop(): Promise<void> {
-    return this.#driver.abort(undefined);
+  async stop(): Promise<void> {
+    await this.#driver.abort(undefined);
+    await this.endJobs();
+  }
+
+  /** Of a sub-agent whose work is done: nobody would know of them any more. */
+  endJobs(): Promise<void> {
+    return this.#jobs.stopAll('the end of its agent');
+  }
+
+  /** A person stops a background job. A repeat of the command changes nothing. */
+  async stopJob(jobId: string, by: string, command: CommandMark): Promise<number> {
+    const known = repeated(this.conversation, command, this.#options.clock.now());
+    if (known !== null) return known;
+    await this.#jobs.stop(jobId, by, command);
+    return this.conversation.seq;
+  }
+
+  /** A background job and the newest of what it printed. Throws `not_found`. */
+  showJob(jobId: string, limits: WindowLimits): ReturnType<Jobs['show']> {
+    return this.#jobs.show(jobId, limits);
   }
 
   /** As `pause`, without a command. */
@@ -309,10 +340,11 @@ export class Agent {
     return this.#command(command, () => [{ type: 'session.titled', command, title, by: 'person' }]);
   }
 
-  /** Ends what moves as interrupted, leaves what is at rest, ends every process of the tools, and closes the log. */
+  /** Ends what moves as interrupted, leaves what is at rest, ends the jobs and every process of the tools, and closes the log. */
   close(): Promise<void> {
     this.#closed ??= (async () => {
       await this.#driver.close();
+      await this.#jobs.close();
       await this.#options.processes.endAll();
       await this.#options.session.close();
     })();

@@ -15,7 +15,15 @@ import type { BlobRef } from '#protocol/values/blob.ts';
 import type { CallOutcome } from '#protocol/values/outcome.ts';
 import { messageOf } from '../base/errors.ts';
 import { abortGraceMs, maxParallelSubAgents } from '../base/limits.ts';
-import type { Assessment, Job, PreparedCall, Question, Tool, ToolEnvironment, ToolResult } from '../tools/tool.ts';
+import type {
+  Assessment,
+  Assignment,
+  PreparedCall,
+  Question,
+  Tool,
+  ToolEnvironment,
+  ToolResult,
+} from '../tools/tool.ts';
 import { judge, type Verdict } from './approvals.ts';
 import { withoutLongText } from './long-text.ts';
 import { OutputWriter } from './output-writer.ts';
@@ -28,7 +36,8 @@ export interface CallPorts extends DelegationPorts {
   changed(seq: number, signal: AbortSignal): Promise<void>;
   readBlob(blob: BlobRef): Promise<Uint8Array | null>;
   tools: readonly Tool[];
-  environment: Omit<ToolEnvironment, 'output'>;
+  environment: Omit<ToolEnvironment, 'output' | 'jobs'>;
+  jobs(callId: CallId): ToolEnvironment['jobs'];
   /** What the project's rules say just now. */
   rules(): readonly Allowed[];
   /** Where nobody answers questions: what such a call ends with; null (or where there is none): it is waited for. */
@@ -62,12 +71,15 @@ export async function runCalls(ports: CallPorts, stepId: StepId, signal: AbortSi
 
 /** Only looks, or works elsewhere, where its calls are judged by themselves. */
 function overlaps({ verdict, assessment }: Bound): boolean {
-  return verdict.verdict === 'agent' || (verdict.verdict === 'run' && assessment?.effect === 'read');
+  return (
+    verdict.verdict === 'agent' ||
+    (verdict.verdict === 'run' && assessment?.effect === 'read' && assessment.inTurn !== true)
+  );
 }
 
 async function carryOut(ports: CallPorts, { call, prepared, verdict }: Bound, signal: AbortSignal): Promise<void> {
   if (verdict.verdict !== 'agent') return execute(ports, call, prepared, signal);
-  const { outcome, text, spent } = await delegate(ports, call, verdict.job, signal);
+  const { outcome, text, spent } = await delegate(ports, call, verdict.assignment, signal);
   return end(ports, call.callId, { outcome, content: [{ type: 'text', text }] }, spent);
 }
 
@@ -75,7 +87,7 @@ interface Bound {
   call: ToolCall;
   prepared: PreparedCall;
   assessment: Assessment | null;
-  verdict: Verdict | { verdict: 'question'; question: Question } | { verdict: 'agent'; job: Job };
+  verdict: Verdict | { verdict: 'question'; question: Question } | { verdict: 'agent'; assignment: Assignment };
 }
 
 function openCalls(ports: CallPorts, stepId: StepId): ToolCall[] {
@@ -89,7 +101,11 @@ async function bind(ports: CallPorts, call: ToolCall): Promise<Bound | null> {
   if ('problem' in prepared) return null;
   const conversation = ports.conversation();
   const allowed = [...ports.rules(), ...conversation.grants];
-  const assessment = await assess(prepared, { ...ports.environment, output: () => undefined });
+  const assessment = await assess(prepared, {
+    ...ports.environment,
+    jobs: ports.jobs(call.callId),
+    output: () => undefined,
+  });
   const place = conversation.session?.project.name ?? 'this project';
   return {
     call,
@@ -99,7 +115,7 @@ async function bind(ports: CallPorts, call: ToolCall): Promise<Bound | null> {
       assessment.effect === 'question'
         ? { verdict: 'question', question: assessment.question }
         : assessment.effect === 'agent'
-          ? { verdict: 'agent', job: assessment.job }
+          ? { verdict: 'agent', assignment: assessment.assignment }
           : judge(assessment, call.tool, ports.mode(), allowed, place),
   };
 }
@@ -218,6 +234,7 @@ async function execute(ports: CallPorts, call: ToolCall, prepared: PreparedCall,
   let ended = false;
   const environment: ToolEnvironment = {
     ...ports.environment,
+    jobs: ports.jobs(call.callId),
     output: (text) => {
       if (!ended) output.add(text);
     },

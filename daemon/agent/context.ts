@@ -14,6 +14,7 @@ import type { BlobRef } from '#protocol/values/blob.ts';
 import { maxRequestPictureBytes, maxRequestPictures, maxSentPdfPages } from '../base/limits.ts';
 import type { Item, ItemPart, ReplyPiece } from '../llm/item.ts';
 import { fitPicture } from '../pictures/fit-picture.ts';
+import { jobNote } from '../tools/commands/job-words.ts';
 import { memoryText } from './compaction.ts';
 
 /** Reads a blob's bytes, or null where it is gone. */
@@ -221,6 +222,7 @@ function madeStep(step: Step, texts: BlobTexts): MadeStep {
 
 function itemsOf(step: Step, texts: BlobTexts): MadeItem[] {
   const items: MadeItem[] = step.inputs.map((input) => ({ type: 'person', parts: partsOf(input.parts, texts) }));
+  tellOfJobs(step, items);
   const pieces = piecesOf(step, texts);
   if (pieces.length > 0) {
     const slash = step.model.indexOf('/');
@@ -228,6 +230,15 @@ function itemsOf(step: Step, texts: BlobTexts): MadeItem[] {
   }
   for (const call of step.calls) items.push(resultOf(call, texts));
   return items;
+}
+
+/** OR9: jobs that have ended since, in front of what the person says, if anything. */
+function tellOfJobs({ endedJobs }: Step, items: MadeItem[]): void {
+  if (endedJobs.length === 0) return;
+  const notes = endedJobs.map((job): Part => ({ type: 'text', text: jobNote(job) }));
+  const [first] = items;
+  if (first?.type === 'person') items[0] = { ...first, parts: [...notes, ...first.parts] };
+  else items.unshift({ type: 'person', parts: notes });
 }
 
 function piecesOf(step: Step, texts: BlobTexts): ReplyPiece[] {

@@ -1,7 +1,7 @@
 /**
  * How a call is carried out by a sub-agent: an agent in a session of its own, whose last reply is the call's result. Promises:
  *   W1  the call names the sub-agent's session before that session exists, so that no sub-agent works that nobody knows
- *   W2  the call has its end, with what the sub-agent spent, once the sub-agent's turn has ended, also where that ended badly or out of tokens
+ *   W2  the call has its end, with what the sub-agent spent, once the sub-agent's turn and its jobs have ended, also where that ended badly or out of tokens
  *   W3  an abort ends the sub-agent first; a shutdown leaves one that rests as it is, and the call with it
  */
 import type { Conversation, Turn } from '#protocol/conversation/conversation.ts';
@@ -18,7 +18,7 @@ import { LOG_VERSION } from '#protocol/version.ts';
 import { maxAgentDepth, maxResultBytes } from '../base/limits.ts';
 import type { Ids } from '../base/ids.ts';
 import type { InputId } from '#protocol/values/ids.ts';
-import type { Job } from '../tools/tool.ts';
+import type { Assignment } from '../tools/tool.ts';
 
 export interface SubAgentStart {
   readonly sessionId: SessionId;
@@ -40,6 +40,8 @@ export interface SubAgent {
   changed(seq: number, signal: AbortSignal): Promise<void>;
   /** Ends its turn, and what it started itself. */
   stop(): Promise<void>;
+  /** Ends what it let run in the background. */
+  endJobs(): Promise<void>;
   hold(): Promise<void>;
   goOn(): Promise<void>;
 }
@@ -101,13 +103,14 @@ export interface Delegated {
 export async function delegate(
   ports: DelegationPorts,
   call: ToolCall,
-  job: Job,
+  assignment: Assignment,
   signal: AbortSignal,
 ): Promise<Delegated> {
   const { subAgents } = ports;
   if (subAgents === null)
     return { outcome: 'failed', text: 'There are no sub-agents here: do it yourself.', spent: [] };
-  const started = call.child === null ? await begin(ports, subAgents, call, job) : await find(subAgents, call.child);
+  const started =
+    call.child === null ? await begin(ports, subAgents, call, assignment) : await find(subAgents, call.child);
   if ('text' in started) return started;
   const { child, agent, sessionId } = started;
   try {
@@ -121,6 +124,7 @@ export async function delegate(
     await ports.transact(() => ({ events: [spent], result: undefined }));
     throw error;
   }
+  await child.endJobs();
   const { conversation } = child;
   const outcome = conversation.lastOutcome ?? 'interrupted';
   return {
@@ -139,7 +143,7 @@ async function begin(
   ports: DelegationPorts,
   subAgents: SubAgents,
   { callId }: ToolCall,
-  job: Job,
+  assignment: Assignment,
 ): Promise<Started | Delegated> {
   const { session, settings, active } = ports.conversation();
   const depth = (session?.spawned?.depth ?? 0) + 1;
@@ -148,7 +152,7 @@ async function begin(
     return { outcome: 'failed', text, spent: [] };
   }
   const sessionId = subAgents.newSessionId();
-  const { agent } = job;
+  const { agent } = assignment;
   await ports.transact(() => ({
     events: [
       { type: 'tool-call.started', callId },
@@ -165,8 +169,8 @@ async function begin(
       depth,
       project: session.project,
       folder: session.folder,
-      prompt: job.prompt,
-      model: job.model ?? subAgents.model() ?? active?.step?.model ?? settings.model,
+      prompt: assignment.prompt,
+      model: assignment.model ?? subAgents.model() ?? active?.step?.model ?? settings.model,
       effort: settings.effort,
       mode: ports.mode(),
     });

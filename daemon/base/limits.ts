@@ -49,6 +49,16 @@ export const maxShellParseMs = 500;
 /** bash: time limit when the model names none, and the longest it may name. */
 export const defaultCommandMs = 120_000;
 export const maxCommandMs = 3_600_000;
+/** Commands in the background of one session that run at once: more than a project's servers and watchers, fewer than would smother a machine. */
+export const maxRunningJobs = 16;
+/** What a job prints is kept in two files of this size: the newest, and what stood before it. A server may print for days. */
+export const maxJobFileBytes = 8 * 1024 * 1024;
+/** Of a job's command so many characters stand in its event, which every base carries. */
+export const maxJobTitleCharacters = 500;
+/** How long one call may wait for a job's end. */
+export const maxJobWaitMs = 600_000;
+/** Of a job's output so much is shown to a person at once. */
+export const maxShownJobBytes = 64 * 1024;
 /** Between TERM and KILL to a process group: abort must end within 5 s all in all. */
 export const termGraceMs = 2_000;
 /** How long abort waits for a tool that ignores its signal before it closes the call without it. */

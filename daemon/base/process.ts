@@ -32,7 +32,8 @@ export interface ProcessRequest {
   readonly environment: Readonly<Record<string, string>>;
   /** Of this run alone: its carriers are ended on abort and time limit. */
   readonly mark: string;
-  readonly timeLimitMs: number;
+  /** Null: none. */
+  readonly timeLimitMs: number | null;
   readonly signal: AbortSignal;
   /** Makes the group known durably; the program runs once it has resolved. A rejection is thrown on, and nothing ran. */
   onStarted(group: ProcessGroup): Promise<void>;
@@ -139,14 +140,14 @@ async function spawnAtGate(request: ProcessRequest): Promise<{ child: ChildProce
 class Stop {
   readonly happened: Promise<'abort' | 'time'>;
   readonly #signal: AbortSignal;
-  readonly #timer: NodeJS.Timeout;
+  readonly #timer: NodeJS.Timeout | undefined;
   #onAbort: () => void = () => {};
 
-  constructor(signal: AbortSignal, timeLimitMs: number) {
+  constructor(signal: AbortSignal, timeLimitMs: number | null) {
     this.#signal = signal;
     const { promise, resolve } = withResolvers<'abort' | 'time'>();
     this.happened = promise;
-    this.#timer = setTimeout(() => resolve('time'), timeLimitMs);
+    this.#timer = timeLimitMs === null ? undefined : setTimeout(() => resolve('time'), timeLimitMs);
     this.#onAbort = () => resolve('abort');
     if (signal.aborted) resolve('abort');
     else signal.addEventListener('abort', this.#onAbort, { once: true });

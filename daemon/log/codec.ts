@@ -152,6 +152,8 @@ const checks: Checks = {
   'tool-call.started': { callId: 'string' },
   'tool-call.output': { callId: 'string', text: 'string' },
   'tool-call.ended': { callId: 'string', outcome: 'string', content: 'array' },
+  'job.started': { jobId: 'string', callId: 'string', title: 'string' },
+  'job.ended': { jobId: 'string', outcome: 'string', exitCode: 'number|null', signal: 'string|null' },
   'approval.requested': {
     approvalId: 'string',
     callId: 'string',

@@ -4,6 +4,7 @@
  *   C2  no approval or question is left that an answer could not reach
  *   C3  step, turn and a compaction that was being made have their end, and nothing complete is rewritten
  */
+import { runningJobs } from '#protocol/conversation/jobs.ts';
 import { openWork } from '#protocol/conversation/open.ts';
 import type { Conversation } from '#protocol/conversation/conversation.ts';
 import type { ToolCall } from '#protocol/conversation/tool-call.ts';
@@ -91,6 +92,17 @@ export function closeOpenWork(conversation: Conversation, cause: Cause, command?
   }
   events.push({ type: 'turn.ended', turnId: open.turn.turnId, outcome, ...(command === undefined ? {} : { command }) });
   return events;
+}
+
+/** Of the jobs that nobody runs any more, whatever turn is open. */
+export function closeJobs({ jobs }: Conversation): Draft[] {
+  return runningJobs(jobs).map(({ jobId }): Draft => ({
+    type: 'job.ended',
+    jobId,
+    outcome: 'interrupted',
+    exitCode: null,
+    signal: null,
+  }));
 }
 
 /** The model is told what the command had printed: it is all that is known of its effects. */

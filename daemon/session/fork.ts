@@ -16,7 +16,7 @@ import { frameTargetBytes } from '../base/limits.ts';
 import { acquireLock } from '../base/lock.ts';
 import { indexPathOf } from '../log/index-file.ts';
 import { LogWriter } from '../log/writer.ts';
-import { closeOpenWork } from './closing.ts';
+import { closeJobs, closeOpenWork } from './closing.ts';
 import type { History } from './history.ts';
 import type { SessionPlace } from './place.ts';
 import { Session, type SessionOptions } from './session.ts';
@@ -74,6 +74,7 @@ async function declare(
         inputId: input.inputId,
         reason: 'The session was forked here; this input belongs to the original.',
       })),
+      ...closeJobs(conversation),
       ...closeOpenWork(conversation, 'fork'),
     ],
     result: undefined,

@@ -5,7 +5,7 @@
 import type { Conversation } from '#protocol/conversation/conversation.ts';
 import { atRest, openWork } from '#protocol/conversation/open.ts';
 import type { Draft } from '#protocol/event.ts';
-import { closeOpenWork } from './closing.ts';
+import { closeJobs, closeOpenWork } from './closing.ts';
 import type { Session } from './session.ts';
 
 export async function recover(session: Session, orphansEnded: number): Promise<void> {
@@ -24,6 +24,7 @@ export async function recover(session: Session, orphansEnded: number): Promise<v
         message: `${processes} of an interrupted command still ran and were ended.`,
       });
     }
+    events.push(...closeJobs(conversation));
     // The events above do not change what is open.
     if (wasMoving(conversation)) events.push(...crashed(conversation));
     return { events, result: undefined };

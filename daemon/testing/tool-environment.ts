@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { noJobs } from './no-jobs.ts';
 import type { Assessment, Tool, ToolEnvironment, ToolResult } from '../tools/tool.ts';
 
 export class ToolScratch {
@@ -42,6 +43,7 @@ export class ToolScratch {
         return Promise.resolve();
       },
     },
+    jobs: noJobs,
     output: (text) => {
       this.output += text;
     },

@@ -3,44 +3,65 @@
  * and tail as plain text, and where the whole is kept when that was not all. The command is never stopped for writing much.
  */
 import { randomBytes } from 'node:crypto';
-import { closeSync, openSync, writeSync } from 'node:fs';
 import type { CommandEnd } from '#protocol/values/display.ts';
 import { messageOf } from '../base/errors.ts';
 import { defaultCommandMs, maxCommandMs, maxSpillBytes } from '../base/limits.ts';
-import { runProcess, type ProcessEnd } from '../base/process.ts';
-import { ArgumentProblem, pick, prepareWith, type Arguments } from './arguments.ts';
+import type { ProcessEnd } from '../base/process.ts';
+import { ArgumentProblem, flagArgument, pick, prepareWith, type Arguments } from './arguments.ts';
+import { CommandOutput } from './commands/command-output.ts';
+import { runCommand } from './commands/run-command.ts';
 import { PlainTextStream, withoutControls, withoutOverdrawn } from './plain-text.ts';
-import { failed } from './result.ts';
+import { completed, failed } from './result.ts';
 import { loadJudge, type CommandJudgement } from './shell/judge.ts';
 import { cautionOfPaths } from './shell/touched-places.ts';
-import type { Assessment, PreparedCall, Tool, ToolEnvironment, ToolResult } from './tool.ts';
-import { OutputWindow, type Truncation } from './truncate.ts';
+import {
+  JobRefused,
+  type Assessment,
+  type PreparedCall,
+  type Tool,
+  type ToolEnvironment,
+  type ToolResult,
+} from './tool.ts';
+import type { Truncation } from './truncate.ts';
 
 export const bashTool: Tool = {
   name: 'bash',
   description:
     'Runs a command with bash -c and returns its output (stdout and stderr together) and how it ended. Each call starts in the project folder; ' +
     'cd and variables do not last beyond it. There is no terminal and no input. Long output is cut in the middle; the whole is kept in a file that is named. ' +
-    `Time limit ${defaultCommandMs / 1000} s unless timeout says otherwise.`,
+    `Time limit ${defaultCommandMs / 1000} s unless timeout says otherwise. Servers, watchers and long builds: background.`,
   parameters: {
     type: 'object',
     properties: {
       command: { type: 'string', description: 'The command, as typed into a shell.' },
       timeout: { type: 'number', description: `Seconds after which it is ended, at most ${maxCommandMs / 1000}.` },
+      background: {
+        type: 'boolean',
+        description: 'Return at once and let it run on as a job; no time limit but a given one.',
+      },
     },
     required: ['command'],
   },
   readOnly: false,
   ready: () => void loadJudge(),
-  prepare: (args) => prepareWith(() => preparedBash(commandArgument(args), timeLimitArgument(args))),
+  prepare: (args) => prepareWith(() => preparedBash(args)),
 };
 
-function preparedBash(command: string, timeLimitMs: number): PreparedCall {
-  const summary = timeLimitMs === defaultCommandMs ? {} : { summary: `time limit ${timeLimitMs / 1000} s` };
+function preparedBash(args: Arguments): PreparedCall {
+  const command = commandArgument(args);
+  const timeLimitMs = timeLimitArgument(args);
+  const background = flagArgument(pick(args, ['background', 'run_in_background', 'is_background']));
+  const summary = [
+    ...(background ? ['in the background'] : []),
+    ...(timeLimitMs === null ? [] : [`time limit ${timeLimitMs / 1000} s`]),
+  ].join(', ');
   return {
-    display: { title: 'Run', kind: 'command', target: command, ...summary },
+    display: { title: 'Run', kind: 'command', target: command, ...(summary === '' ? {} : { summary }) },
     assess: (environment) => assess(environment, command),
-    execute: (environment, signal) => run(environment, command, timeLimitMs, signal),
+    execute: (environment, signal) =>
+      background
+        ? startJob(environment, command, timeLimitMs, signal)
+        : run(environment, command, timeLimitMs ?? defaultCommandMs, signal),
   };
 }
 
@@ -71,42 +92,28 @@ function subjectsOf({ parts, writes }: CommandJudgement): string[] {
   ];
 }
 
-/** Programs must neither wait for a person nor draw on a terminal. CI is not set: it makes some tools stricter than the person asked for. */
-const withoutTerminal = { TERM: 'dumb', PAGER: 'cat', GIT_PAGER: 'cat', GIT_TERMINAL_PROMPT: '0' };
-
 async function run(
   environment: ToolEnvironment,
   command: string,
   timeLimitMs: number,
   signal: AbortSignal,
 ): Promise<ToolResult> {
-  const key = randomBytes(6).toString('hex');
-  const output = new Output(await environment.spillFile(`command-${key}.txt`));
+  const output = new CommandOutput(await environment.spillFile(`command-${randomBytes(6).toString('hex')}.txt`));
   const screen = new PlainTextStream();
   const show = (text: string) => {
     if (text !== '') environment.output(text);
   };
-  let group = null as number | null;
   try {
-    const end = await runProcess({
-      program: 'bash',
-      args: ['-c', command],
-      folder: environment.folder,
-      environment: { ...environment.processEnvironment, ...withoutTerminal },
-      mark: `${environment.processes.mark}.${key}`,
+    const end = await runCommand(environment, {
+      command,
       timeLimitMs,
       signal,
-      onStarted: async ({ pid, startTime }) => {
-        group = pid;
-        await environment.processes.started({ pid, startTime });
-      },
       onOutput: (piece) => {
         output.push(piece);
         show(screen.push(piece));
       },
     });
     show(screen.end());
-    if (group !== null && end.leftRunning === 0) await environment.processes.ended({ pid: group });
     return answer(command, end, output, timeLimitMs);
   } catch (error) {
     return failed(`The command could not be started: ${messageOf(error)}`);
@@ -115,7 +122,31 @@ async function run(
   }
 }
 
-function answer(command: string, end: ProcessEnd, output: Output, timeLimitMs: number): ToolResult {
+/** Returns at once: what comes of it is told when it has ended. */
+async function startJob(
+  environment: ToolEnvironment,
+  command: string,
+  timeLimitMs: number | null,
+  signal: AbortSignal,
+): Promise<ToolResult> {
+  try {
+    const jobId = await environment.jobs.start(
+      {
+        command,
+        run: (control) => runCommand(environment, { ...control, command, timeLimitMs }),
+      },
+      signal,
+    );
+    return completed(
+      `Runs in the background as ${jobId}. The tool job reads what it prints, waits for it and stops it; you are told when it has ended.`,
+    );
+  } catch (error) {
+    if (error instanceof JobRefused) return failed(error.message);
+    return failed(`The command could not be started: ${messageOf(error)}`);
+  }
+}
+
+function answer(command: string, end: ProcessEnd, output: CommandOutput, timeLimitMs: number): ToolResult {
   const truncation = output.window.result();
   const notes = notesOn(end, timeLimitMs);
   const text = [textOf(truncation, output), ...notes.map((note) => `[${note}]`)]
@@ -155,7 +186,7 @@ function notesOn(end: ProcessEnd, timeLimitMs: number): string[] {
   return notes;
 }
 
-function textOf(truncation: Truncation, output: Output): string {
+function textOf(truncation: Truncation, output: CommandOutput): string {
   if (truncation.cut === null) return plain(truncation.text);
   const missing = `${truncation.omittedLines.toLocaleString('en')} lines (${truncation.omittedBytes.toLocaleString('en')} bytes) are left out here`;
   const where =
@@ -169,51 +200,6 @@ function textOf(truncation: Truncation, output: Output): string {
 
 function plain(text: string): string {
   return withoutOverdrawn(withoutControls(text)).replace(/\n$/, '');
-}
-
-/** The window for the model, and the whole in a file as soon as the window does not hold it. */
-class Output {
-  readonly window = new OutputWindow();
-  readonly path: string;
-  /** What the file holds. Nothing: it was not needed, or the disk refused. */
-  spilled: 'nothing' | 'all' | 'start' = 'nothing';
-  #file: number | null = null;
-  #written = 0;
-  #refused = false;
-
-  constructor(path: string) {
-    this.path = path;
-  }
-
-  push(piece: Uint8Array): void {
-    const whole = this.window.whole;
-    this.window.push(piece);
-    if (this.window.cut === null || this.#refused) return;
-    // The piece that fills the window brings along all before it, which only the window has held so far.
-    for (const part of whole ?? [piece]) this.#spill(part);
-  }
-
-  close(): void {
-    if (this.#file !== null) closeSync(this.#file);
-    this.#file = null;
-  }
-
-  /** Synchronous, as a queue of pieces would have no bound; a piece is what a pipe holds, some microseconds for the page cache. */
-  #spill(part: Uint8Array): void {
-    const room = maxSpillBytes - this.#written;
-    if (room < part.length && this.spilled === 'all') this.spilled = 'start';
-    if (room <= 0) return;
-    try {
-      this.#file ??= openSync(this.path, 'wx', 0o600);
-      if (this.spilled === 'nothing') this.spilled = 'all';
-      this.#written += writeSync(this.#file, part, 0, Math.min(room, part.length));
-      if (room < part.length) this.spilled = 'start';
-    } catch {
-      // A full disk must not end the command; the model is told that not all was kept.
-      this.#refused = true;
-      if (this.spilled === 'all') this.spilled = 'start';
-    }
-  }
 }
 
 function commandArgument(args: Arguments): string {
@@ -232,9 +218,10 @@ function scriptOf(words: readonly unknown[]): unknown {
   return words.length === 3 && isShell && typeof option === 'string' && /^-l?c$/.test(option) ? script : undefined;
 }
 
-function timeLimitArgument(args: Arguments): number {
+/** Null where none is named. */
+function timeLimitArgument(args: Arguments): number | null {
   const value = pick(args, ['timeout']);
-  if (value === undefined || value === '') return defaultCommandMs;
+  if (value === undefined || value === '') return null;
   const seconds = typeof value === 'string' ? Number(value) : value;
   if (typeof seconds !== 'number' || !(seconds > 0) || seconds * 1000 > maxCommandMs) {
     throw new ArgumentProblem(

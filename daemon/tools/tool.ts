@@ -2,12 +2,17 @@
  * The contract of a tool. A tool is a plain value; what it touches comes in through `ToolEnvironment`. It never asks for approval itself: it
  * declares what a call would do (`assess`) and the agent's policy decides.
  */
+import type { Conversation } from '#protocol/conversation/conversation.ts';
+import type { Job } from '#protocol/conversation/jobs.ts';
+import type { JobId } from '#protocol/values/ids.ts';
 import type { CallDetails, CallDisplay } from '#protocol/values/display.ts';
 import type { ResultPart } from '#protocol/values/content.ts';
 import type { BlobRef } from '#protocol/values/blob.ts';
 import type { Mode } from '#protocol/values/model.ts';
 import type { QuestionOption } from '#protocol/events/question.ts';
 import type { Todo } from '#protocol/events/work.ts';
+import type { ProcessEnd } from '../base/process.ts';
+import type { Truncation } from './truncate.ts';
 
 export interface ToolEnvironment {
   /** Absolute folder of the project, symlinks resolved: where relative paths and commands start. */
@@ -26,6 +31,8 @@ export interface ToolEnvironment {
   readonly filesSeen: FilesSeen;
   /** Told of each process group before its first program runs, and when it has ended; durable, so that a later start can end orphans. */
   readonly processes: ProcessLedger;
+  /** Commands that go on in the background of this session. */
+  readonly jobs: JobDesk;
   /** Live output for the screen; returns at once. The model sees only the result. */
   output(text: string): void;
 }
@@ -44,10 +51,57 @@ export interface ProcessLedger {
   ended(group: { pid: number }): Promise<void>;
 }
 
+export interface JobDesk {
+  /**
+   * Resolves once the job is in the log and its program may run; after that it is no longer the call's, and its signal does not end it.
+   * Rejects with JobRefused where no more may run, and with what the system says where it could not be started.
+   */
+  start(job: NewJob, signal: AbortSignal): Promise<JobId>;
+  /** By the clock that their times come from. */
+  now(): number;
+  /** Those that run, and the last that ended. */
+  list(): readonly Job[];
+  /** What it printed since it was last read; null where there is no such job. */
+  read(jobId: string): JobReading | null;
+  /** Resolves when it has ended, or when the time is over; rejects with the signal's reason. */
+  ended(jobId: string, waitMs: number, signal: AbortSignal): Promise<void>;
+  /** Ends it with all it started, and resolves then. False where it does not run. */
+  stop(jobId: string): Promise<boolean>;
+}
+
+export interface NewJob {
+  readonly command: string;
+  run(control: JobControl): Promise<ProcessEnd>;
+}
+
+export interface JobControl {
+  readonly signal: AbortSignal;
+  onOutput(piece: Uint8Array): void;
+  /** To be awaited before the program runs. */
+  started(): Promise<void>;
+}
+
+export interface JobReading {
+  readonly job: Job;
+  readonly output: Truncation;
+  /** Of what came since the last reading, so much is no longer kept: newer output took its place. */
+  readonly lostBytes: number;
+  /** Where all that is kept stands, the older part first; none where it printed nothing. */
+  readonly files: readonly string[];
+}
+
+/** Too many run already. */
+export class JobRefused extends Error {
+  override readonly name = 'JobRefused';
+}
+
 /** What a call would do, told without doing it. `subjects`: what rules are held against, one by one; the place in `rulePattern` where left out. */
 export type Assessment =
-  /** Only looks. Runs in every mode, but for a `caution` (a secret file, a place outside the project), which is asked in every mode. */
-  | { effect: 'read'; caution: string | null; rulePattern: string }
+  /**
+   * Only looks. Runs in every mode, but for a `caution` (a secret file, a place outside the project), which is asked in every mode.
+   * `inTurn`: after the calls before it and before those behind it, as it changes what they would see of the session itself.
+   */
+  | { effect: 'read'; caution: string | null; rulePattern: string; inTurn?: true }
   /** Changes files. `preview` is shown to the person who decides; `caution` says why it must be asked in every mode. */
   | {
       effect: 'change';
@@ -62,11 +116,11 @@ export type Assessment =
   /** Asks a person, and waits for the answer: it is carried out by the answer, never by `execute`. */
   | { effect: 'question'; question: Question }
   /** Is carried out by a sub-agent, whose own calls are judged one by one. */
-  | { effect: 'agent'; job: Job }
+  | { effect: 'agent'; assignment: Assignment }
   /** May not run in any mode, or cannot work as things stand, so that nobody need be asked; the text goes to the model. */
   | { effect: 'refused'; reason: string };
 
-export interface Job {
+export interface Assignment {
   /** What the sub-agent is called, in few words. */
   agent: string;
   prompt: string;
@@ -102,6 +156,8 @@ export interface Tool {
   readonly forPeople?: boolean;
   /** Starts sub-agents: not where there can be none. */
   readonly startsAgents?: boolean;
+  /** Whether a model has any use for it as things stand; where left out: always. What is not offered can be called all the same. */
+  readonly relevant?: (conversation: Conversation) => boolean;
   /** Told when a model that may call it is asked: time to load what the first call needs. Returns at once. */
   readonly ready?: () => void;
   /** Parses the model's arguments into a bound call, or says in one sentence what is wrong with them. Lenient where models commonly err. */

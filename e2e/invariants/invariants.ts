@@ -84,6 +84,7 @@ export const invariants = {
   OR2: 'The strategy single makes one request, without a tool.',
   OR3: 'The strategy plan plans, is reviewed and carries out in one command, and never asks a provider to go on from its own words.',
   OR8: 'A sub-agent works in a session of its own within its tokens, may do no more than its parent, and ends with it; its last reply is the result.',
+  OR9: 'A command in the background belongs to its session under an id of its own, keeps no turn from ending, has one end, and is interrupted, never started again, by a restart.',
 
   CX4: "A project's AGENTS.md and CLAUDE.md are in the prompt, as they are when it is sent.",
   CX17: 'The prompt asks for no narration before calls and for faithful reports.',

@@ -29,6 +29,7 @@ import type { Effort, Mode } from '../values/model.ts';
 import type { Failure, TurnOutcome } from '../values/outcome.ts';
 import type { Project } from '../values/project.ts';
 import { noUsage, type Usage, type UsageTotals } from '../values/usage.ts';
+import type { EndedJob, Job } from './jobs.ts';
 import type { ToolCall } from './tool-call.ts';
 
 export interface Conversation {
@@ -65,6 +66,8 @@ export interface Conversation {
   /** The last few that ended, for the transcript and so that a failed one is not tried again at once. */
   readonly compactions: readonly CompactionMark[];
   readonly todos: readonly Todo[];
+  /** Commands in the background: those that run, and the last that ended (`maxEndedJobs`), oldest first. */
+  readonly jobs: readonly Job[];
   readonly pins: readonly { readonly seq: number; readonly note: string | null }[];
   /** The last few; older ones stand in the log. */
   readonly warnings: readonly Warning[];
@@ -141,6 +144,8 @@ export interface Step {
   readonly effort: Effort | null;
   readonly mode: Mode;
   readonly inputs: readonly ClaimedInput[];
+  /** Jobs that had ended since the step before: the model is told with this one. */
+  readonly endedJobs: readonly EndedJob[];
   readonly parts: readonly Part[];
   readonly calls: readonly ToolCall[];
   readonly retries: readonly Retry[];
@@ -257,6 +262,7 @@ export interface Counts {
   readonly calls: number;
   readonly approvals: number;
   readonly questions: number;
+  readonly jobs: number;
 }
 
 export interface Anomaly {
@@ -297,10 +303,11 @@ export const emptyConversation: Conversation = {
   compactions: [],
   plan: null,
   todos: [],
+  jobs: [],
   pins: [],
   warnings: [],
   lastOutcome: null,
   commands: [],
-  counts: { turns: 0, steps: 0, parts: 0, calls: 0, approvals: 0, questions: 0 },
+  counts: { turns: 0, steps: 0, parts: 0, calls: 0, approvals: 0, questions: 0, jobs: 0 },
   anomalies: [],
 };

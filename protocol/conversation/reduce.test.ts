@@ -7,6 +7,7 @@ import {
   commandId,
   fold,
   inputId,
+  jobId,
   LogBuilder,
   partId,
   projectId,
@@ -28,6 +29,7 @@ const requested = () =>
   replied().requests('bash', { command: 'water' }, { title: 'Run', kind: 'command', target: 'water' });
 const waiting = () => requested().needsApproval('Commands ask.');
 const running = () => requested().starts();
+const job = () => running().add({ type: 'job.started', jobId: jobId(1), callId: callId(1), title: 'water' });
 const question = { type: 'question.requested' as const, questionId: questionId(1), text: 'Which?', options: [] };
 /** Events without a field of their own. */
 const bare = (type: EventKind) => ({ type }) as never;
@@ -148,6 +150,8 @@ const inItsPlace: { [Kind in EventKind]: [LogBuilder, Extract<Draft, { type: Kin
     turn().add({ type: 'plan.proposed', text: 'First water.' }),
     { type: 'plan.decided', decision: 'accepted', by: 'phone' },
   ],
+  'job.started': [running(), { type: 'job.started', jobId: jobId(1), callId: callId(1), title: 'water' }],
+  'job.ended': [job(), { type: 'job.ended', jobId: jobId(1), outcome: 'completed', exitCode: 0, signal: null }],
   'todo.replaced': [turn(), { type: 'todo.replaced', todos: [{ text: 'water', state: 'doing' }] }],
   'agent.started': [turn(), { type: 'agent.started', agent: 'gardener' }],
   'agent.intent-stated': [turn(), { type: 'agent.intent-stated', agent: 'gardener', text: 'to water' }],
@@ -205,6 +209,9 @@ const misfits: [problem: RegExp, log: LogBuilder, draft: Draft][] = [
   [/is not open/, waiting().answers('allow'), inItsPlace['approval.resolved'][1]],
   [/is not open/, requested(), inItsPlace['approval.withdrawn'][1]],
   [/is not open/, running(), inItsPlace['question.resolved'][1]],
+  [/job job_1 exists already/, job(), inItsPlace['job.started'][1]],
+  [/job job_1 does not run/, running(), inItsPlace['job.ended'][1]],
+  [/job job_1 does not run/, job().add(inItsPlace['job.ended'][1]), inItsPlace['job.ended'][1]],
   [/no plan/, turn(), inItsPlace['plan.decided'][1]],
 ];
 

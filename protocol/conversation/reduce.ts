@@ -32,6 +32,7 @@ import {
   type Turn,
 } from './conversation.ts';
 import { attach, edit, move, queue, remove } from './inbox.ts';
+import { endJob, startJob, told, untold } from './jobs.ts';
 import { isPlanReview } from './open.ts';
 import { openingWords } from './opening.ts';
 import { addOutput, noOutput, refuseTransition, type ToolCall } from './tool-call.ts';
@@ -216,6 +217,7 @@ const reducers: { [Kind in EventKind]: (conversation: Conversation, event: Event
     const turn = c.active;
     if (turn === null || turn.turnId !== e.turnId) return `turn ${e.turnId} is not open`;
     if (turn.step !== null) return `step ${turn.step.stepId} is still open`;
+    const endedJobs = untold(c.jobs);
     const step: Step = {
       stepId: e.stepId,
       startedAt: e.at,
@@ -224,6 +226,7 @@ const reducers: { [Kind in EventKind]: (conversation: Conversation, event: Event
       effort: e.effort,
       mode: e.mode,
       inputs: [],
+      endedJobs,
       parts: [],
       calls: [],
       retries: [],
@@ -233,7 +236,8 @@ const reducers: { [Kind in EventKind]: (conversation: Conversation, event: Event
       outcome: null,
       failure: null,
     };
-    return { active: turnWith(turn, { step }), counts: { ...c.counts, steps: c.counts.steps + 1 } };
+    const begun = { active: turnWith(turn, { step }), counts: { ...c.counts, steps: c.counts.steps + 1 } };
+    return endedJobs.length === 0 ? begun : { ...begun, jobs: told(c.jobs) };
   },
   'step.retried': (c, e) =>
     withStep(
@@ -360,6 +364,15 @@ const reducers: { [Kind in EventKind]: (conversation: Conversation, event: Event
     if (typeof ended === 'string' || !ended.active) return ended;
     const changed = changesIn(e.details).reduce(addChange, ended.active.changed);
     return changed === ended.active.changed ? ended : { active: turnWith(ended.active, { changed }) };
+  },
+
+  'job.started': (c, e) => {
+    const jobs = startJob(c.jobs, e);
+    return typeof jobs === 'string' ? jobs : { jobs, counts: { ...c.counts, jobs: c.counts.jobs + 1 } };
+  },
+  'job.ended': (c, e) => {
+    const jobs = endJob(c.jobs, e);
+    return typeof jobs === 'string' ? jobs : { jobs };
   },
 
   'approval.requested': (c, e) => {

@@ -1,9 +1,9 @@
 /**
- * Four whole logs. `golden.test.ts` keeps each as fixtures/NAME.jsonl with its fold, fixtures/NAME.conversation.json, so that a change of
+ * Five whole logs. `golden.test.ts` keeps each as fixtures/NAME.jsonl with its fold, fixtures/NAME.conversation.json, so that a change of
  * an event or of the fold shows as a change of a file that somebody reads.
  */
 import type { FileChange } from '../values/display.ts';
-import { approvalId, callId, LogBuilder, questionId } from './log-builder.ts';
+import { approvalId, callId, jobId, LogBuilder, questionId } from './log-builder.ts';
 
 const hash = (digit: string) => ({ sha256: digit.repeat(64), bytes: 42 });
 
@@ -282,9 +282,53 @@ function twentySteps(): LogBuilder {
     .endsTurn('interrupted');
 }
 
+/** Three jobs: one that ends while the agent rests, one that a person stops, one that a crash interrupts. */
+function backgroundJobs(): LogBuilder {
+  const run = (log: LogBuilder, command: string) =>
+    log
+      .requests('bash', { command, background: true }, { title: 'Run', kind: 'command', target: command })
+      .starts()
+      .add({
+        type: 'job.started',
+        jobId: jobId(log.conversation.counts.jobs + 1),
+        callId: callId(log.conversation.counts.calls),
+        title: command,
+      })
+      .ends(`Runs in the background as job_${log.conversation.counts.jobs}.`);
+  const log = new LogBuilder().session().asks('Water while I read.').turn().step().replies();
+  for (const command of ['water ferns', 'watch moss', 'warm greenhouse']) run(log, command);
+  return log
+    .endsStep()
+    .step()
+    .says(['They run.'])
+    .replies()
+    .endsStep()
+    .endsTurn()
+    .waits(60_000)
+    .add({ type: 'job.ended', jobId: jobId(1), outcome: 'failed', exitCode: 3, signal: null, outputBytes: 42 })
+    .add({
+      type: 'job.ended',
+      jobId: jobId(2),
+      outcome: 'aborted',
+      exitCode: null,
+      signal: 'SIGTERM',
+      outputBytes: 0,
+      by: "Ada's laptop",
+    })
+    .asks('Well?')
+    .turn()
+    .step()
+    .says(['The ', 'ferns'], 'text', 'open')
+    .add({ type: 'job.ended', jobId: jobId(3), outcome: 'interrupted', exitCode: null, signal: null })
+    .add({ type: 'part.ended', partId: `prt_${log.conversation.counts.parts}` as never })
+    .endsStep('interrupted')
+    .endsTurn('interrupted');
+}
+
 export const goldenLogs: Readonly<Record<string, () => LogBuilder>> = {
   'tools-and-approval': toolsAndApproval,
   'steered-paused-aborted': steeredPausedAborted,
   'twenty-steps': twentySteps,
   'patch-and-pictures': patchAndPictures,
+  'background-jobs': backgroundJobs,
 };

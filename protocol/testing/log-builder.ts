@@ -14,6 +14,7 @@ import type {
   CommandId,
   Id,
   InputId,
+  JobId,
   PartId,
   ProjectId,
   QuestionId,
@@ -221,4 +222,5 @@ export const stepId = (number: number): StepId => `stp_${number}` as StepId;
 export const partId = (number: number): PartId => `prt_${number}` as PartId;
 export const callId = (number: number): CallId => `cal_${number}` as CallId;
 export const approvalId = (number: number): ApprovalId => `apr_${number}` as ApprovalId;
+export const jobId = (number: number): JobId => `job_${number}` as JobId;
 export const questionId = (number: number): QuestionId => `qst_${number}` as QuestionId;

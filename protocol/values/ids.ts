@@ -1,5 +1,5 @@
 /**
- * Branded ids, prefixed by their noun. Ids of things inside one session (turns, steps, parts, calls, approvals) are counted by the fold and
+ * Branded ids, prefixed by their noun. Ids of things inside one session (turns, steps, parts, calls, approvals, jobs) are counted by the fold and
  * so are short and the same in every replay; ids of things outside (sessions, projects, devices, machines) hold a UUIDv7.
  */
 import { z } from '../schema.ts';
@@ -43,6 +43,8 @@ export type ApprovalId = Id<'approval'>;
 export const approvalId = inside<'approval'>('apr');
 export type QuestionId = Id<'question'>;
 export const questionId = inside<'question'>('qst');
+export type JobId = Id<'job'>;
+export const jobId = inside<'job'>('job');
 
 /** The milliseconds since the epoch that a UUIDv7 (bare or behind a prefix) was made at. */
 export function timeOfId(id: string): number {

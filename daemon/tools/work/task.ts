@@ -2,7 +2,7 @@
 import { InvariantError } from '../../base/errors.ts';
 import { maxTaskBytes, subAgentTokens } from '../../base/limits.ts';
 import { ArgumentProblem, pick, prepareWith, type Arguments } from '../arguments.ts';
-import type { Job, Tool } from '../tool.ts';
+import type { Assignment, Tool } from '../tool.ts';
 
 export const taskTool: Tool = {
   name: 'task',
@@ -20,16 +20,16 @@ export const taskTool: Tool = {
   startsAgents: true,
   prepare: (args) =>
     prepareWith(() => {
-      const job = jobIn(args);
+      const assignment = assignmentIn(args);
       return {
-        display: { title: 'Task', kind: 'other', target: job.agent },
-        assess: () => Promise.resolve({ effect: 'agent', job }),
+        display: { title: 'Task', kind: 'other', target: assignment.agent },
+        assess: () => Promise.resolve({ effect: 'agent', assignment }),
         execute: () => Promise.reject(new InvariantError('a task is carried out by a sub-agent, not executed')),
       };
     }),
 };
 
-function jobIn(args: Arguments): Job {
+function assignmentIn(args: Arguments): Assignment {
   const prompt = pick(args, ['prompt', 'task', 'instructions']);
   if (typeof prompt !== 'string' || prompt.trim() === '')
     throw new ArgumentProblem('"prompt" is missing: say as a string what the sub-agent is to do.');
