@@ -13,6 +13,13 @@ export class FaultyDisk {
   syncFails = false;
   /** Resolves before each write goes on: a test holds writes back with it. */
   gate: Promise<void> = Promise.resolve();
+  /**
+   * Asked before each operation, where it is set: how it fails, and how many bytes of a write are taken all the same (fewer than
+   * given: it is a short write, and no failure), or null.
+   */
+  weather:
+    ((operation: 'write' | 'truncate' | 'datasync', bytes: number) => { code: string; takes: number } | null) | null =
+    null;
   /** Writes that reached the file, in bytes. */
   readonly written: number[] = [];
   syncs = 0;
@@ -22,6 +29,12 @@ export class FaultyDisk {
     const faulty: Partial<LogFile> = {
       write: async (bytes, position) => {
         await this.gate;
+        const bad = this.weather?.('write', bytes.length) ?? null;
+        if (bad !== null) {
+          if (bad.takes > 0 && bad.takes < bytes.length) return file.write(bytes.subarray(0, bad.takes), position);
+          if (bad.takes > 0) await file.write(bytes, position);
+          throw systemError(bad.code);
+        }
         if (this.full !== null && this.times > 0 && path !== this.sparing) {
           this.times -= 1;
           if (this.takes > 0 && bytes.length > this.takes) return file.write(bytes.subarray(0, this.takes), position);
@@ -30,10 +43,14 @@ export class FaultyDisk {
         this.written.push(bytes.length);
         return file.write(bytes, position);
       },
-      truncate: (length) => (this.cutFails ? Promise.reject(systemError('EIO')) : file.truncate(length)),
+      truncate: (length) => {
+        const bad = this.cutFails ? { code: 'EIO' } : (this.weather?.('truncate', 0) ?? null);
+        return bad === null ? file.truncate(length) : Promise.reject(systemError(bad.code));
+      },
       datasync: () => {
         this.syncs += 1;
-        return this.syncFails ? Promise.reject(systemError('EIO')) : file.datasync();
+        const bad = this.syncFails ? { code: 'EIO' } : (this.weather?.('datasync', 0) ?? null);
+        return bad === null ? file.datasync() : Promise.reject(systemError(bad.code));
       },
     };
     return { ...file, ...faulty };
