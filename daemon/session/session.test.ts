@@ -15,9 +15,6 @@ import { indexPathOf } from '../log/index-file.ts';
 import { readFrames, walkHeaders } from '../log/reader.ts';
 import { FaultyDisk } from '../testing/faulty-disk.ts';
 import { queued, reopen, sessionWith, until, type MadeSession } from '../testing/session-with.ts';
-import { sessionIdOf } from '../testing/temporary-home.ts';
-import { placeInHome } from './place.ts';
-import { recover } from './recovery.ts';
 import { Session } from './session.ts';
 
 const holderProgram = fileURLToPath(new URL('fixtures/hold-session.ts', import.meta.url));
@@ -257,52 +254,6 @@ describe('one writer', () => {
 });
 
 describe('opening', () => {
-  test('RT3 C01 C02 a log torn at any byte of its last frame opens with all before it, says so once, and takes the next event', async () => {
-    const made = await sessionWith({ events: [titled('kept 🌱')] });
-    await made.session.append([titled('tornあ🌱')]);
-    await made.session.close();
-    const whole = readFileSync(made.place.log);
-    const last = (await framesOf(made.place.log)).at(-1);
-    if (last === undefined) throw new Error('there should be a frame');
-    const tear = async (cut: number) => {
-      const place = placeInHome(made.home, sessionIdOf(cut + 100));
-      writeFileSync(place.log, whole.subarray(0, cut));
-      const session = await Session.open(place, made.options);
-      await recover(session, 0);
-      const { title } = session.conversation.session ?? {};
-      const next = await session.append([titled('next')]);
-      await session.close();
-      const again = await Session.open(place, made.options);
-      await recover(again, 0);
-      await again.close();
-      const warnings = again.conversation.warnings.map(({ code }) => code);
-      return {
-        cut,
-        title,
-        next,
-        then: again.conversation.session?.title,
-        seq: again.seq,
-        warnings,
-        repaired: again.repaired,
-      };
-    };
-    const cuts = Array.from({ length: last.end - last.offset - 1 }, (_, place) => last.offset + 1 + place);
-    for (let from = 0; from < cuts.length; from += 16) {
-      const torn = await Promise.all(cuts.slice(from, from + 16).map(tear));
-      expect(torn).toEqual(
-        torn.map(({ cut }) => ({
-          cut,
-          title: 'kept 🌱',
-          next: 5,
-          then: 'next',
-          seq: 5,
-          warnings: ['log_repaired'],
-          repaired: null,
-        })),
-      );
-    }
-  });
-
   test('RT30 damage with good frames behind it is not repaired by guessing: opening is refused with its range, and nothing is changed', async () => {
     const made = await sessionWith({ events: [titled('one')] });
     await made.session.append([titled('two')]);
