@@ -29,6 +29,7 @@ import { Server } from './server/server.ts';
 import { Blobs } from './session/blobs.ts';
 import { Catalog } from './session/catalog.ts';
 import { LogFolder } from './session/log-folder.ts';
+import { Tidying } from './session/storage/tidying.ts';
 import { FileQueue } from './tools/file-queue.ts';
 import { scrubEnvironment } from './tools/process-environment.ts';
 import { builtInTools } from './tools/registry.ts';
@@ -194,6 +195,14 @@ export class Daemon {
       recent: () => recentFolders(projects, catalog, options.folder),
     });
     const blobs = new Blobs(home.blobs);
+    scope.own(
+      new Tidying({
+        home,
+        clock,
+        collected: ({ freed, blobsKept }) => diagnostics.info('Tidied', { freed, blobsKept }),
+        fault,
+      }),
+    );
     const bootId = randomUUID();
     const about = { name: hostname(), version: options.version, bootId, features: [] };
     const server = scope.own(

@@ -196,3 +196,11 @@ export const maxParallelSubAgents = 4;
 export const maxTaskBytes = 32 * 1024;
 /** Rules of one project: each is held against every call, and a list that nobody reads protects nobody. */
 export const maxRules = 500;
+/** Whole outputs of commands, of all sessions together: beyond it the oldest go first. */
+export const maxSpillsBytes = 2 * 1024 * 1024 * 1024;
+/** Cut ends of logs that were kept aside, together: beyond it the oldest go first. */
+export const maxTornBytes = 64 * 1024 * 1024;
+/** What no log refers to is kept this long: a draft may be about to send it, a crash may have left it half made. */
+export const unreferredMs = 7 * 24 * 3_600_000;
+/** How often the daemon tidies what it stores. */
+export const tidyMs = 24 * 3_600_000;

@@ -95,6 +95,21 @@ export function commandLine(version: string, around: () => Surroundings) {
       const verbs = await import('./session.ts');
       return verbs.session(around(), action, session, options);
     });
+  cli
+    .command('storage [action]', 'Say what the home holds on the disk; "storage free" removes what nobody needs')
+    .option('--dry-run', 'Say what would go, and remove nothing')
+    .option('--outputs', 'Also the whole outputs of commands, of every session that rests')
+    .option('--torn', 'Also the cut ends of logs that were kept aside')
+    .option('--json', 'Print JSON')
+    .action(
+      async (
+        action: string | undefined,
+        options: { dryRun?: boolean; outputs?: boolean; torn?: boolean; json?: boolean },
+      ) => {
+        const { storage } = await import('./storage.ts');
+        return storage(around(), action, options);
+      },
+    );
   cli.help((sections) => [
     ...sections,
     { title: 'Environment', body: variables.map(({ name, meaning }) => `  ${name.padEnd(22)}${meaning}`).join('\n') },

@@ -21,8 +21,10 @@ export interface IndexEntry extends LogPlace {
 /** After so many entries that the log contradicts, the index is of another log. */
 const mostContradictions = 16;
 
+export const indexSuffix = '.index';
+
 export function indexPathOf(logPath: string): string {
-  return `${logPath}.index`;
+  return `${logPath}${indexSuffix}`;
 }
 
 export class LogIndex {

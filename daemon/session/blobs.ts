@@ -3,7 +3,7 @@
  * it is written beside its name and renamed.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdir, readFile, rename, stat, unlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, stat, unlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BlobRef } from '#protocol/values/blob.ts';
 import { systemCode } from '../base/errors.ts';
@@ -16,12 +16,12 @@ export class Blobs {
     this.#folder = folder;
   }
 
-  /** Resolves once the bytes are with the kernel. */
+  /** Resolves once the bytes are with the kernel. What is there already counts as new from now on, so that nobody collects it before an event refers to it. */
   async put(bytes: Uint8Array): Promise<BlobRef> {
     const sha256 = createHash('sha256').update(bytes).digest('hex');
     const path = this.pathOf(sha256);
     const blob = { sha256, bytes: bytes.length };
-    if (await isThere(path, bytes.length)) return blob;
+    if (await markedAsNew(path, bytes.length)) return blob;
     await mkdir(join(this.#folder, sha256.slice(0, 2)), { recursive: true, mode: ownerOnlyFolderMode });
     const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
     try {
@@ -51,7 +51,15 @@ export class Blobs {
   }
 }
 
-async function isThere(path: string, bytes: number): Promise<boolean> {
-  const found = await stat(path).catch(() => null);
-  return found?.size === bytes;
+/** False where it is not there, or is not whole. */
+async function markedAsNew(path: string, bytes: number): Promise<boolean> {
+  try {
+    if ((await stat(path)).size !== bytes) return false;
+    const now = new Date();
+    await utimes(path, now, now);
+    return true;
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return false;
+    throw error;
+  }
 }
