@@ -15,6 +15,7 @@ import { makeAgentFolders } from './agent/agent-folders.ts';
 import { RequestError } from '#protocol/errors.ts';
 import { Agents } from './agent/agents.ts';
 import { sessionHandlers } from './agent/commands.ts';
+import { jobHandlers } from './agent/jobs/commands.ts';
 import { systemClock } from './base/clock.ts';
 import { Diagnostics } from './base/diagnostics.ts';
 import { homePaths, writeFileAtomically, type HomePaths } from './base/files.ts';
@@ -249,6 +250,7 @@ export class Daemon {
             setImmediate(() => options.stop?.(force ? 'alcove stop --force' : 'alcove stop'));
             return {};
           },
+          ...jobHandlers(agents),
           ...projectHandlers(projects, offered),
           ...folderHandlers(folders),
           ...pictureHandlers(blobs),

@@ -3,6 +3,7 @@ import type { z } from './schema.ts';
 import { approvalCommands } from './commands/approval.ts';
 import { folderCommands } from './commands/folder.ts';
 import { handshakeCommands } from './commands/handshake.ts';
+import { jobCommands } from './commands/job.ts';
 import { machineCommands } from './commands/machine.ts';
 import { modelCommands } from './commands/model.ts';
 import { documentCommands } from './commands/document.ts';
@@ -15,6 +16,7 @@ export const commands = {
   ...sessionCommands,
   ...documentCommands,
   ...pictureCommands,
+  ...jobCommands,
   ...approvalCommands,
   ...projectCommands,
   ...folderCommands,

@@ -23,7 +23,6 @@ import type { ResolveModel } from '../llm/resolved-model.ts';
 import type { Session } from '../session/session.ts';
 import { toolsFor } from '../tools/registry.ts';
 import type { ProcessLedger, Tool } from '../tools/tool.ts';
-import type { WindowLimits } from '../tools/truncate.ts';
 import type { Allowed } from './rules.ts';
 import { checkAttachments } from './attachments.ts';
 import { Context } from './context.ts';
@@ -239,8 +238,8 @@ export class Agent {
   }
 
   /** A background job and the newest of what it printed. Throws `not_found`. */
-  showJob(jobId: string, limits: WindowLimits): ReturnType<Jobs['show']> {
-    return this.#jobs.show(jobId, limits);
+  showJob(jobId: string): ReturnType<Jobs['show']> {
+    return this.#jobs.show(jobId);
   }
 
   /** As `pause`, without a command. */

@@ -297,6 +297,16 @@ export class Agents {
     return (await this.#open(sessionId)).agent.session.readBlob(blob);
   }
 
+  /** Those that are open just now, as what runs in them keeps them. */
+  async opened(): Promise<{ sessionId: SessionId; agent: Agent }[]> {
+    const opened: { sessionId: SessionId; agent: Agent }[] = [];
+    for (const [sessionId, opening] of this.#live) {
+      const live = await opening.catch(() => null);
+      if (live !== null) opened.push({ sessionId, agent: live.agent });
+    }
+    return opened;
+  }
+
   /** Sessions whose driver is at work. */
   async busy(): Promise<SessionId[]> {
     const busy: SessionId[] = [];

@@ -89,6 +89,15 @@ export function commandLine(version: string, around: () => Surroundings) {
       return rules(around(), action, words);
     });
   cli
+    .command(
+      'jobs [action] [...words]',
+      'Background jobs: "jobs list [SESSION]", "jobs read SESSION JOB", "jobs stop SESSION JOB"',
+    )
+    .action(async (action: string | undefined, words: string[]) => {
+      const { jobs } = await import('./jobs.ts');
+      return jobs(around(), action ?? 'list', words);
+    });
+  cli
     .command('session <action> [session]', '"session list", "session inspect ID|FILE", "session dump ID|FILE"')
     .option('--json', 'Print JSON')
     .action(async (action: string, session: string | undefined, options: { json?: boolean }) => {

@@ -412,6 +412,27 @@ test('what is asked', async ({ app, provider }, testInfo) => {
   await shot('62-tasks');
 });
 
+test('background jobs', async ({ app, provider }, testInfo) => {
+  const shot = (name: string) => shoot(app.page, testInfo, name);
+  const background = (command: string) => call('bash', { command, background: true });
+  provider.enqueue(
+    chatReply({
+      calls: [background('echo "ready on http://localhost:5173"; sleep 600'), background('echo three beds; exit 3')],
+    }),
+    chatReply({ text: 'Both run in the background.' }),
+  );
+  await app.chooseMode('Auto');
+  await app.say('Serve it, and count.');
+  await app.sees('Both run in the background.');
+  const jobs = app.page.getByRole('region', { name: 'Background jobs' });
+  await expect(jobs).toContainText('1 job runs');
+  await shot('66-jobs-line');
+  await jobs.getByRole('button', { name: /1 job runs/ }).click();
+  await jobs.getByRole('button', { name: /^echo "ready/ }).click();
+  await expect(jobs.getByLabel('Output of job_1')).toHaveText('ready on http://localhost:5173');
+  await shot('67-jobs-open');
+});
+
 test('a sub-agent', async ({ app, provider }, testInfo) => {
   const shot = (name: string) => shoot(app.page, testInfo, name);
   provider.enqueue(

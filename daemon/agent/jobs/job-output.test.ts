@@ -55,6 +55,7 @@ describe('OR9: the output of a job', () => {
     output.close();
     expect(told(readEnded(path, 6, 0))).toEqual(['hello\n', 0]);
     expect(told(readEnded(path, null, 0))).toEqual(['hello\n', 0]);
+    expect(told(readEnded(path, 6, -3))).toEqual(['lo\n', 0]);
     expect(told(readEnded(path, 6, 6))).toEqual(['', 0]);
     expect(told(readEnded(path, 106, 0))).toEqual(['hello\n', 100]);
   });

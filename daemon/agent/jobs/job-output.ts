@@ -88,7 +88,7 @@ function olderPath(path: string): string {
   return path.replace(/\.txt$/, '.older.txt');
 }
 
-/** `more`: it goes on, so half a character at the end waits for its rest. */
+/** `from`: a place, or, below zero, so many bytes before the end. `more`: it goes on, so half a character at the end waits for its rest. */
 function readSpan(
   path: string,
   start: number,
@@ -100,9 +100,10 @@ function readSpan(
   const older = start === 0 ? 0 : sizeOf(olderPath(path));
   const oldest = start - older;
   const window = new OutputWindow(limits);
-  let at = Math.max(from, oldest);
-  const lostBytes = at - from;
   const end = start + held;
+  const begin = from < 0 ? Math.max(oldest, end + from) : from;
+  let at = Math.max(begin, oldest);
+  const lostBytes = at - begin;
   const pieces = [
     { file: olderPath(path), begins: oldest, ends: start },
     { file: path, begins: start, ends: end },

@@ -146,11 +146,7 @@ describe('OR9: background jobs', () => {
     );
     await made.agent.abort(made.ids.mark());
     expect(states(made.agent.conversation)).toEqual([['job_1', 'runs']]);
-    for (;;) {
-      const { reading } = made.agent.showJob('job_1', { bytes: 1000, lines: 10 });
-      if (reading.output.bytes > 0) break;
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+    await expect.poll(() => made.agent.showJob('job_1').text).toBe('so far\n');
 
     const again = await made.restart();
     expect(await marked()).toEqual([]);

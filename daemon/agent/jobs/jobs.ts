@@ -13,8 +13,9 @@ import type { CommandMark, Draft } from '#protocol/event.ts';
 import type { JobOutcome } from '#protocol/events/job.ts';
 import type { CallId, JobId } from '#protocol/values/ids.ts';
 import { messageOf } from '../../base/errors.ts';
-import { maxJobTitleCharacters, maxRunningJobs } from '../../base/limits.ts';
+import { maxJobTitleCharacters, maxRunningJobs, maxShownJobBytes } from '../../base/limits.ts';
 import type { ProcessEnd } from '../../base/process.ts';
+import { withoutControls, withoutOverdrawn } from '../../tools/plain-text.ts';
 import { JobRefused, type JobDesk, type JobReading, type NewJob } from '../../tools/tool.ts';
 import type { WindowLimits } from '../../tools/truncate.ts';
 import { JobOutput, readEnded, removeOutput, type OutputReading } from './job-output.ts';
@@ -70,10 +71,12 @@ export class Jobs {
   }
 
   /** The newest of what it printed, for a person. Throws `not_found`. */
-  show(jobId: string, limits: WindowLimits): { job: Job; reading: OutputReading } {
+  show(jobId: string): { job: Job; text: string; omittedBytes: number } {
     const job = this.#job(jobId);
     if (job === null) throw new RequestError('not_found', `There is no job ${jobId} in this session.`);
-    return { job, reading: this.#output(job, 0, limits) };
+    const { output, next } = this.#output(job, -maxShownJobBytes, { bytes: maxShownJobBytes, lines: Infinity });
+    const text = output.cut === null ? output.text : `${output.head}${output.tail}`;
+    return { job, text: withoutOverdrawn(withoutControls(text)), omittedBytes: next - output.bytes };
   }
 
   /** A person ends it; resolves when that is in the log. Rejects with `not_found`, or `conflict` where it does not run. */

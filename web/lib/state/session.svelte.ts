@@ -16,7 +16,7 @@ import type { InputTarget } from '#protocol/events/input.ts';
 import type { InputPart } from '#protocol/values/content.ts';
 import { z } from '#protocol/schema.ts';
 import { sessionId as sessionIdShape } from '#protocol/values/ids.ts';
-import type { ApprovalId, CommandId, InputId, MachineId, QuestionId, SessionId } from '#protocol/values/ids.ts';
+import type { ApprovalId, CommandId, InputId, JobId, MachineId, QuestionId, SessionId } from '#protocol/values/ids.ts';
 import type { JsonObject } from '#protocol/values/json.ts';
 import type { Effort, Mode } from '#protocol/values/model.ts';
 import type { Clock, Ids } from '../base/clock.ts';
@@ -439,6 +439,16 @@ export class SessionState {
   /** The answer to a question: the place of an option, words, or both. */
   reply(questionId: QuestionId, said: { option?: number; text?: string }): Promise<void> {
     return this.#command('question.answer', { questionId, ...said });
+  }
+
+  /** Ends a background job with all it started. */
+  stopJob(jobId: JobId): Promise<void> {
+    return this.#command('job.stop', { jobId });
+  }
+
+  /** The newest of what a background job printed. Rejects where it cannot be had just now. */
+  async readJob(jobId: JobId): Promise<string> {
+    return (await this.#needs.client.call('job.read', { sessionId: this.sessionId, jobId })).text;
   }
 
   /** Never rejects: what went wrong stands in `lastError`. */

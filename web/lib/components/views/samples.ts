@@ -3,12 +3,14 @@ import type { SessionSummary } from '#protocol/commands/session-values.ts';
 import type { ModelChoice } from '#protocol/commands/model.ts';
 import { emptyConversation, type Conversation, type OpenQuestion } from '#protocol/conversation/conversation.ts';
 import { reduce } from '#protocol/conversation/reduce.ts';
+import type { Job } from '#protocol/conversation/jobs.ts';
 import type { Draft } from '#protocol/event.ts';
 import type { Todo } from '#protocol/events/work.ts';
 import type {
   ApprovalId,
   CallId,
   InputId,
+  JobId,
   PartId,
   ProjectId,
   SessionId,
@@ -383,6 +385,17 @@ export const openQuestion: OpenQuestion = {
   text: 'Where should the discount be taken off?',
   options: [{ label: 'Before tax', description: 'As the old shop did' }, { label: 'After tax' }],
 };
+export const jobs: readonly Job[] = [
+  {
+    jobId: 'job_1' as JobId,
+    callId: 'cal_1' as CallId,
+    title: 'npm run dev -- --host',
+    startedAt: now - 192_000,
+    end: null,
+    told: false,
+  },
+];
+
 export const todos: readonly Todo[] = [
   { text: 'Read how totals are computed', state: 'done' },
   { text: 'Move the discount', state: 'doing' },
