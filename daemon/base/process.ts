@@ -1,5 +1,6 @@
 /**
- * Runs one child program to its end: own session and group, stdin from /dev/null, stdout and stderr through one pipe in the true order.
+ * Runs one child program to its end: own session and group, stdin from /dev/null, stdout and stderr through one pipe, or one
+ * terminal, in the true order.
  *
  * P1 The program does not run before `onStarted` has resolved, and never if we die before that: a shell stands at a gate, a descriptor on
  *    which it waits for a word; without it, it ends.
@@ -7,15 +8,11 @@
  *    Those keep running, are counted in `leftRunning`, and what they still write is read and dropped, so that it never blocks or breaks them.
  * P3 After an abort or the time limit nothing of it runs on: TERM, a grace, KILL, to group, session and all carriers of its mark.
  */
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
-import { Socket } from 'node:net';
-import type { Readable, Writable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
+import { spawnAtGate, type Exit } from './gated-child.ts';
 import { killWaitMs, outputDrainMs, outputQuietMs } from './limits.ts';
-import { openPipe } from './pipe.ts';
 import {
   endProcesses,
   findFamily,
@@ -24,12 +21,15 @@ import {
   processStartTime,
   type ProcessGroup,
 } from './process-table.ts';
+import { spawnInTerminal } from './terminal.ts';
 
 export interface ProcessRequest {
   readonly program: string;
   readonly args: readonly string[];
   readonly folder: string;
   readonly environment: Readonly<Record<string, string>>;
+  /** Its output is a terminal. */
+  readonly terminal?: boolean;
   /** Of this run alone: its carriers are ended on abort and time limit. */
   readonly mark: string;
   /** Null: none. */
@@ -51,23 +51,20 @@ export interface ProcessEnd {
   readonly leftRunning: number;
 }
 
-/** Throws when the program's folder is unusable, the shell cannot be started, or `onStarted` rejects. */
+/** Throws when the program's folder is unusable, shell or terminal cannot be started, or `onStarted` rejects. */
 export async function runProcess(request: ProcessRequest): Promise<ProcessEnd> {
   if (request.signal.aborted) return stoppedBeforeStart;
   await access(request.folder, constants.X_OK);
-  const { child, output } = await spawnAtGate(request);
-  const pid = child.pid as number;
-  const gate = child.stdio[3] as Writable;
-  gate.on('error', () => {}); // the child may be gone before the word arrives; its exit tells
-  const exit = new Promise<Exit>((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })));
+  const { program, args, folder } = request;
+  const gated = { program, args, folder, environment: { ...request.environment, [markVariable]: request.mark } };
+  const child = await (request.terminal === true ? spawnInTerminal(gated) : spawnAtGate(gated));
+  const { pid, exit, outputEnd } = child;
   let lastOutput = performance.now();
   let wanted = true;
-  output.on('data', (piece: Uint8Array) => {
+  child.onOutput((piece) => {
     lastOutput = performance.now();
     if (wanted) request.onOutput(piece);
   });
-  output.on('error', () => {}); // ends the stream; what came before it counts
-  const outputEnd = new Promise<void>((resolve) => output.once('close', resolve));
   let startTime: string | undefined;
   const family = () => findFamily(pid, request.mark, startTime);
   const startedAt = performance.now();
@@ -80,7 +77,7 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessEnd> {
     recorded.catch(() => {}); // when the abort comes first, nobody else listens
     if ((await Promise.race([recorded, stop.happened])) !== undefined) return stoppedBeforeStart;
     opened = true;
-    gate.end('go\n');
+    child.open();
 
     let cause = await Promise.race([exit.then(() => 'exit' as const), stop.happened]);
     if (cause === 'exit') {
@@ -96,45 +93,15 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessEnd> {
     stop.close();
     wanted = false;
     if (!opened) {
-      gate.destroy();
+      child.shut();
       await Promise.race([exit, wait(killWaitMs, undefined, { ref: false })]);
     }
-    // P2: flowing still, without keeping our own process alive.
-    if (output instanceof Socket) output.unref();
-    child.unref();
+    child.release();
   }
-}
-
-interface Exit {
-  code: number | null;
-  signal: string | null;
 }
 
 const unknownExit: Exit = { code: null, signal: null };
 const stoppedBeforeStart: ProcessEnd = { exitCode: null, signal: null, timedOut: false, aborted: true, leftRunning: 0 };
-
-/** At end of file `read` fails and the shell ends with 125, having run nothing. Only then does the program get the pipe as its stderr, too. */
-const gateScript = 'read -r word <&3 && [ "$word" = go ] || exit 125; exec 3<&-; exec "$@" 2>&1';
-
-async function spawnAtGate(request: ProcessRequest): Promise<{ child: ChildProcess; output: Readable }> {
-  const pipe = process.platform === 'linux' ? await openPipe() : null;
-  try {
-    const out = pipe?.writer ?? 'pipe';
-    const child = spawn('/bin/sh', ['-c', gateScript, 'gate', request.program, ...request.args], {
-      cwd: request.folder,
-      env: { ...request.environment, [markVariable]: request.mark },
-      detached: true,
-      stdio: ['ignore', out, 'ignore', 'pipe'],
-    });
-    await once(child, 'spawn');
-    return { child, output: pipe?.reader ?? (child.stdout as Readable) };
-  } catch (error) {
-    pipe?.reader.destroy();
-    throw error;
-  } finally {
-    pipe?.closeWriter();
-  }
-}
 
 /** What may end a run from outside: whichever comes first, once. */
 class Stop {

@@ -9,7 +9,7 @@ import { defaultCommandMs, maxCommandMs, maxSpillBytes } from '../base/limits.ts
 import type { ProcessEnd } from '../base/process.ts';
 import { ArgumentProblem, flagArgument, pick, prepareWith, type Arguments } from './arguments.ts';
 import { CommandOutput } from './commands/command-output.ts';
-import { runCommand } from './commands/run-command.ts';
+import { runCommand, type CommandRun } from './commands/run-command.ts';
 import { PlainTextStream, withoutControls, withoutOverdrawn } from './plain-text.ts';
 import { completed, failed } from './result.ts';
 import { loadJudge, type CommandJudgement } from './shell/judge.ts';
@@ -28,13 +28,17 @@ export const bashTool: Tool = {
   name: 'bash',
   description:
     'Runs a command with bash -c and returns its output (stdout and stderr together) and how it ended. Each call starts in the project folder; ' +
-    'cd and variables do not last beyond it. There is no terminal and no input. Long output is cut in the middle; the whole is kept in a file that is named. ' +
+    'cd and variables do not last beyond it. There is no input, and no terminal unless tty. Long output is cut in the middle; the whole is kept in a file that is named. ' +
     `Time limit ${defaultCommandMs / 1000} s unless timeout says otherwise. Servers, watchers and long builds: background.`,
   parameters: {
     type: 'object',
     properties: {
       command: { type: 'string', description: 'The command, as typed into a shell.' },
       timeout: { type: 'number', description: `Seconds after which it is ended, at most ${maxCommandMs / 1000}.` },
+      tty: {
+        type: 'boolean',
+        description: 'Its output is a terminal, for programs that need one; still without input.',
+      },
       background: {
         type: 'boolean',
         description: 'Return at once and let it run on as a job; no time limit but a given one.',
@@ -47,21 +51,27 @@ export const bashTool: Tool = {
   prepare: (args) => prepareWith(() => preparedBash(args)),
 };
 
+/** Time limit null: the usual one in the foreground, none in the background. */
+type Spec = Pick<CommandRun, 'command' | 'timeLimitMs' | 'terminal'>;
+
 function preparedBash(args: Arguments): PreparedCall {
-  const command = commandArgument(args);
-  const timeLimitMs = timeLimitArgument(args);
+  const spec: Spec = {
+    command: commandArgument(args),
+    timeLimitMs: timeLimitArgument(args),
+    terminal: flagArgument(pick(args, ['tty', 'pty', 'terminal'])),
+  };
+  const { command, timeLimitMs, terminal } = spec;
   const background = flagArgument(pick(args, ['background', 'run_in_background', 'is_background']));
   const summary = [
     ...(background ? ['in the background'] : []),
+    ...(terminal ? ['in a terminal'] : []),
     ...(timeLimitMs === null ? [] : [`time limit ${timeLimitMs / 1000} s`]),
   ].join(', ');
   return {
     display: { title: 'Run', kind: 'command', target: command, ...(summary === '' ? {} : { summary }) },
     assess: (environment) => assess(environment, command),
     execute: (environment, signal) =>
-      background
-        ? startJob(environment, command, timeLimitMs, signal)
-        : run(environment, command, timeLimitMs ?? defaultCommandMs, signal),
+      background ? startJob(environment, spec, signal) : run(environment, spec, signal),
   };
 }
 
@@ -92,12 +102,7 @@ function subjectsOf({ parts, writes }: CommandJudgement): string[] {
   ];
 }
 
-async function run(
-  environment: ToolEnvironment,
-  command: string,
-  timeLimitMs: number,
-  signal: AbortSignal,
-): Promise<ToolResult> {
+async function run(environment: ToolEnvironment, spec: Spec, signal: AbortSignal): Promise<ToolResult> {
   const output = new CommandOutput(await environment.spillFile(`command-${randomBytes(6).toString('hex')}.txt`));
   const screen = new PlainTextStream();
   const show = (text: string) => {
@@ -105,8 +110,8 @@ async function run(
   };
   try {
     const end = await runCommand(environment, {
-      command,
-      timeLimitMs,
+      ...spec,
+      timeLimitMs: spec.timeLimitMs ?? defaultCommandMs,
       signal,
       onOutput: (piece) => {
         output.push(piece);
@@ -114,7 +119,7 @@ async function run(
       },
     });
     show(screen.end());
-    return answer(command, end, output, timeLimitMs);
+    return answer(spec.command, end, output, spec.timeLimitMs ?? defaultCommandMs);
   } catch (error) {
     return failed(`The command could not be started: ${messageOf(error)}`);
   } finally {
@@ -123,17 +128,12 @@ async function run(
 }
 
 /** Returns at once: what comes of it is told when it has ended. */
-async function startJob(
-  environment: ToolEnvironment,
-  command: string,
-  timeLimitMs: number | null,
-  signal: AbortSignal,
-): Promise<ToolResult> {
+async function startJob(environment: ToolEnvironment, spec: Spec, signal: AbortSignal): Promise<ToolResult> {
   try {
     const jobId = await environment.jobs.start(
       {
-        command,
-        run: (control) => runCommand(environment, { ...control, command, timeLimitMs }),
+        command: spec.command,
+        run: (control) => runCommand(environment, { ...control, ...spec }),
       },
       signal,
     );

@@ -42,3 +42,31 @@ test('PM14: what makes programs load code goes', () => {
   };
   expect(scrubEnvironment(given, [])).toEqual({ PATH: '/bin' });
 });
+
+test('PM13: a second key of a vendor goes, and a key under a name of the person’s own, by how its vendor writes keys', () => {
+  const given = {
+    OPENAI_API_KEY_WORK: 'x',
+    ANTHROPIC_ADMIN_API_KEY: 'x',
+    TOGETHERAI_ACCESS_TOKEN: 'x',
+    MINE: 'sk-ant-api03-abcdef',
+    OTHER: 'gsk_0123456789',
+    OLD: 'sk-0123456789abcdef0123456789abcdef',
+    OPENAI_BASE_URL: 'http://localhost:1',
+    SKETCH: 'sk-eleton',
+    DATADOG_API_KEY: 'd',
+    HF_HOME: '/hf',
+    STRIPE_KEY: 'sk_test_51',
+  };
+  expect(Object.keys(scrubEnvironment(given, []))).toEqual([
+    'OPENAI_BASE_URL',
+    'SKETCH',
+    'DATADOG_API_KEY',
+    'HF_HOME',
+    'STRIPE_KEY',
+  ]);
+});
+
+test('PM14: what a git hook set around us goes, so that commands act on the project', () => {
+  const given = { HOME: '/h', GIT_DIR: 'x', GIT_PREFIX: 'x', GIT_CONFIG_COUNT: '1', GIT_AUTHOR_NAME: 'Ada' };
+  expect(scrubEnvironment(given, [])).toEqual({ HOME: '/h', GIT_AUTHOR_NAME: 'Ada' });
+});

@@ -62,6 +62,7 @@ export const invariants = {
   TL8: 'A patch of several files is worked out on the files as they are and applied to all of them, or to none.',
   TL9: 'A command starts in the project folder and ends, with all its children, at its time limit.',
   TL10: 'Output is bounded, head and tail; the whole is kept beside it, and the command is not stopped by the bound.',
+  TL11: 'With tty the output of a command is a terminal; without, it is none; nobody sits at either, and no control code reaches the model.',
   TL13: 'Searching finds the same in the same order with ripgrep and without, bounded, and never what may not be shown.',
   TL21: 'A question to the person waits as state of the log: it survives reload and restart, is answered once, and is withdrawn with its turn.',
   TL22: "An agent's task list is replaced whole, and is there after a reload and a restart.",

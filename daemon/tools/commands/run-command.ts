@@ -4,20 +4,20 @@
  */
 import { randomBytes } from 'node:crypto';
 import { runProcess, type ProcessEnd } from '../../base/process.ts';
+import { unattended } from '../process-environment.ts';
 import type { ToolEnvironment } from '../tool.ts';
 
 export interface CommandRun {
   readonly command: string;
   /** Null: it runs until it ends. */
   readonly timeLimitMs: number | null;
+  /** Its output is a terminal; without, a pipe. */
+  readonly terminal: boolean;
   readonly signal: AbortSignal;
   /** Called once its group is in the ledger; it runs when this has resolved. */
   readonly started?: () => Promise<void>;
   onOutput(piece: Uint8Array): void;
 }
-
-/** Programs must neither wait for a person nor draw on a terminal. CI is not set: it makes some tools stricter than the person asked for. */
-const withoutTerminal = { TERM: 'dumb', PAGER: 'cat', GIT_PAGER: 'cat', GIT_TERMINAL_PROMPT: '0' };
 
 /** Rejects where it could not be started. */
 export async function runCommand(environment: ToolEnvironment, run: CommandRun): Promise<ProcessEnd> {
@@ -27,7 +27,8 @@ export async function runCommand(environment: ToolEnvironment, run: CommandRun):
     program: 'bash',
     args: ['-c', run.command],
     folder,
-    environment: { ...processEnvironment, ...withoutTerminal },
+    environment: unattended(processEnvironment, run.terminal),
+    terminal: run.terminal,
     mark: `${processes.mark}.${randomBytes(6).toString('hex')}`,
     timeLimitMs: run.timeLimitMs,
     signal: run.signal,
