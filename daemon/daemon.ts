@@ -8,6 +8,7 @@ import { readFile, realpath, rm, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { SessionSummary } from '#protocol/commands/session-values.ts';
+import type { SandboxState } from '#protocol/values/sandbox.ts';
 import type { Project } from '#protocol/values/project.ts';
 import type { Notice } from '#protocol/notices/notice.ts';
 import { z } from '#protocol/schema.ts';
@@ -34,6 +35,7 @@ import { Tidying } from './session/storage/tidying.ts';
 import { FileQueue } from './tools/file-queue.ts';
 import { scrubEnvironment } from './tools/process-environment.ts';
 import { builtInTools } from './tools/registry.ts';
+import { Sandbox } from './tools/sandbox/sandbox.ts';
 import { folderHandlers } from './workspace/folders/commands.ts';
 import { Folders } from './workspace/folders/folders.ts';
 import { modelHandlers } from './workspace/models/commands.ts';
@@ -77,13 +79,22 @@ export class HomeBusyError extends Error {
 
 export class Daemon {
   readonly server: Server;
+  /** What holds commands back. */
+  readonly sandbox: SandboxState;
   /** What is wrong with the settings, or was with kept files: a sentence each, for whoever started it. */
   readonly problems: readonly string[];
   readonly #diagnostics: Diagnostics;
   readonly #scope: Scope;
 
-  private constructor(server: Server, problems: readonly string[], diagnostics: Diagnostics, scope: Scope) {
+  private constructor(
+    server: Server,
+    sandbox: SandboxState,
+    problems: readonly string[],
+    diagnostics: Diagnostics,
+    scope: Scope,
+  ) {
     this.server = server;
+    this.sandbox = sandbox;
     this.problems = problems;
     this.#diagnostics = diagnostics;
     this.#scope = scope;
@@ -153,6 +164,9 @@ export class Daemon {
     const rules = scope.own(openedRules.rules);
     aside(openedRules.corrupt);
 
+    const sandbox = scope.own(await Sandbox.open(settings.value.sandbox, scrubEnvironment(options.environment, [])));
+    if (sandbox.state.problem !== null) problems.push(sandbox.state.problem);
+
     const defaultModel = () => models.default;
     const rowFacts = { defaultModel, projectIdOf: (project: Project) => projects.idOf(project) };
     const catalog = scope.own(await Catalog.open(home, rowFacts));
@@ -165,6 +179,7 @@ export class Daemon {
         owner: 'the daemon',
         durability: settings.value.durability,
         tools: builtInTools(new FileQueue()),
+        sandbox,
         processEnvironment: () => scrubEnvironment(options.environment, models.keyNames),
         forbidden: [options.home],
         defaultModel,
@@ -220,6 +235,7 @@ export class Daemon {
           current: () => [
             { topic: 'projects', projects: projects.list(), offered: offered() },
             modelsNotice(),
+            { topic: 'sandbox', ...sandbox.state },
             ...shownRows(catalog.unfinished(), projects).map((session): Notice => ({ topic: 'session', session })),
           ],
           watch: (changed) => news.watch(changed),
@@ -232,6 +248,7 @@ export class Daemon {
             return found === null ? null : { bytes: found.size, stream: createReadStream(path) };
           },
         },
+        sandbox: sandbox.state,
         counts: () => countRows(shownRows(catalog.unfinished(), projects), catalog.count()),
         handlers: {
           ...sessionHandlers({
@@ -264,7 +281,7 @@ export class Daemon {
     await writeDaemonFile(home, { port: server.port, token: server.processToken, bootId, version: options.version });
     scope.onClose(() => rm(home.daemon, { force: true }));
     diagnostics.info('Started', { port: server.port, version: options.version });
-    return new Daemon(server, problems, diagnostics, scope);
+    return new Daemon(server, sandbox.state, problems, diagnostics, scope);
   }
 
   /** Door first, then agents (what moves is closed as interrupted, no process is left), then what they use; the home's lock last. */

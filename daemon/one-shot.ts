@@ -28,6 +28,7 @@ import { Session, type SessionOptions } from './session/session.ts';
 import { FileQueue } from './tools/file-queue.ts';
 import { scrubEnvironment } from './tools/process-environment.ts';
 import { builtInTools } from './tools/registry.ts';
+import { Sandbox } from './tools/sandbox/sandbox.ts';
 import type { Models } from './workspace/models/models.ts';
 
 export interface OneShotOptions {
@@ -75,8 +76,13 @@ export async function openOneShot(options: OneShotOptions): Promise<OneShot> {
       durability: settings.value.durability,
       fault: options.fault,
     };
+    const sandbox = scope.own(await Sandbox.open(settings.value.sandbox, scrubEnvironment(environment, [])));
     const folder = realpathSync(options.folder);
-    const notes = [...problems, ...(options.model === null ? [] : await doubts(models, options.model))];
+    const notes = [
+      ...problems,
+      ...(sandbox.state.problem === null ? [] : [sandbox.state.problem]),
+      ...(options.model === null ? [] : await doubts(models, options.model)),
+    ];
     const session = await openSession(options, sessionOptions, models, {
       folder,
       mode: options.mode ?? 'ask',
@@ -92,6 +98,7 @@ export async function openOneShot(options: OneShotOptions): Promise<OneShot> {
         shared: {
           clock,
           tools: options.withTools ? builtInTools(new FileQueue()) : [],
+          sandbox,
           processEnvironment: scrubEnvironment(options.environment, models.keyNames),
           forbidden: [options.home],
           defaultModel: () => models.default,

@@ -22,6 +22,7 @@ import {
 import type { ResolveModel } from '../llm/resolved-model.ts';
 import type { Session } from '../session/session.ts';
 import { toolsFor } from '../tools/registry.ts';
+import type { Sandbox } from '../tools/sandbox/sandbox.ts';
 import type { ProcessLedger, Tool } from '../tools/tool.ts';
 import type { Allowed } from './rules.ts';
 import { checkAttachments } from './attachments.ts';
@@ -52,6 +53,8 @@ export interface AgentOptions {
   tools: readonly Tool[];
   processes: ProcessLedger & { endAll(): Promise<void> };
   /** Environment for the tools' processes, scrubbed. */
+  /** What commands run in. */
+  sandbox: Sandbox;
   processEnvironment: Readonly<Record<string, string>>;
   /** Folders no tool may touch. */
   forbidden: readonly string[];
@@ -114,7 +117,13 @@ export class Agent {
         const step = conversation.active?.step;
         const mode = limited(step?.mode ?? conversation.settings.mode);
         const day = new Date(options.clock.now()).toISOString().slice(0, 10);
-        const parts = await promptParts({ folder, mode, platform: process.platform, day });
+        const parts = await promptParts({
+          folder,
+          mode,
+          platform: process.platform,
+          day,
+          sandbox: options.sandbox.state,
+        });
         const offered = toolsFor(mode, tools).filter((tool) => tool.relevant?.(conversation) ?? true);
         return {
           model,
@@ -145,6 +154,10 @@ export class Agent {
         environment: {
           folder,
           forbidden: options.forbidden,
+          get sandbox() {
+            // Plan mode runs what only looks, and is held to it.
+            return { of: options.sandbox, readOnly: limited(session.conversation.settings.mode) === 'plan' };
+          },
           processEnvironment: options.processEnvironment,
           storeBlob: (bytes) => session.storeBlob(bytes),
           spills: session.place.spills,

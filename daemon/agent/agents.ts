@@ -31,6 +31,7 @@ import { crashed, recover } from '../session/recovery.ts';
 import { ownerOf, Session, type SessionOptions } from '../session/session.ts';
 import { isHidden, summarise, withRequestsBelow, type RowFacts } from '../session/summary.ts';
 import type { Tool } from '../tools/tool.ts';
+import type { Sandbox } from '../tools/sandbox/sandbox.ts';
 import { Agent } from './agent.ts';
 import { AgentTree } from './agent-tree.ts';
 import type { Allowed } from './rules.ts';
@@ -50,6 +51,7 @@ export interface AgentsOptions {
   owner: 'the daemon' | 'a terminal';
   durability: SessionOptions['durability'];
   tools: readonly Tool[];
+  readonly sandbox: Sandbox;
   readonly processEnvironment: () => Readonly<Record<string, string>>;
   forbidden: readonly string[];
   readonly defaultModel: () => string;
@@ -393,6 +395,7 @@ export class Agents {
       clock: options.clock,
       tools: options.tools,
       processes,
+      sandbox: options.sandbox,
       processEnvironment: options.processEnvironment(),
       forbidden: options.forbidden,
       defaultModel: options.defaultModel,

@@ -1,13 +1,14 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { noSandbox } from '#protocol/values/sandbox.ts';
 import { FileQueue } from '../tools/file-queue.ts';
 import { builtInTools, toolsFor } from '../tools/registry.ts';
 import { agentOn, calls, ended, fakeTool, says } from '../testing/agent-on.ts';
 import { temporaryFolder } from '../testing/temporary-folder.ts';
 import { promptParts, promptText } from './prompt.ts';
 
-const facts = { mode: 'ask' as const, platform: 'linux', day: '2026-01-01' };
+const facts = { mode: 'ask' as const, platform: 'linux', sandbox: noSandbox, day: '2026-01-01' };
 const namesOf = async (folder: string) => (await promptParts({ ...facts, folder })).map(({ name }) => name);
 
 test('CX4 AGENTS.md and CLAUDE.md are read from the folder up to the root of its repository, the nearest last; nothing above it', async () => {

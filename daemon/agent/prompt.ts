@@ -5,6 +5,7 @@
 import { access, open } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import type { Mode } from '#protocol/values/model.ts';
+import type { SandboxState } from '#protocol/values/sandbox.ts';
 
 export interface PromptPart {
   name: string;
@@ -17,6 +18,7 @@ export interface PromptFacts {
   folder: string;
   mode: Mode;
   platform: string;
+  sandbox: SandboxState;
   /** The calendar day. */
   day: string;
 }
@@ -41,7 +43,7 @@ export async function promptParts(facts: PromptFacts): Promise<PromptPart[]> {
   const instructions = await projectInstructions(facts.folder);
   return [
     { name: 'base', text: base },
-    { name: 'environment', text: `Folder: ${facts.folder}\nPlatform: ${facts.platform}` },
+    { name: 'environment', text: environmentText(facts) },
     ...instructions.map(({ path, text }) => ({
       name: path,
       text: `Instructions of the project, from ${path}:\n${text}`,
@@ -49,6 +51,17 @@ export async function promptParts(facts: PromptFacts): Promise<PromptPart[]> {
     { name: 'day', text: `Today: ${facts.day}`, changes: true },
     { name: 'mode', text: modes[facts.mode], changes: true },
   ];
+}
+
+function environmentText({ folder, platform, sandbox }: PromptFacts): string {
+  const lines = [`Folder: ${folder}`, `Platform: ${platform}`];
+  if (sandbox.level !== 'off') {
+    const where = sandbox.level === 'read-only' ? '/tmp' : 'the folder above and /tmp';
+    lines.push(
+      `Commands run in a sandbox: they write in ${where} only${sandbox.network ? '' : ', and reach no network'}; what one leaves running ends with it, unless it runs in the background.`,
+    );
+  }
+  return lines.join('\n');
 }
 
 /** What stays the same, and what does not. */

@@ -204,3 +204,5 @@ export const maxTornBytes = 64 * 1024 * 1024;
 export const unreferredMs = 7 * 24 * 3_600_000;
 /** How often the daemon tidies what it stores. */
 export const tidyMs = 24 * 3_600_000;
+/** Trying the sandbox at the start: a system that is busy takes a second, a broken one does not answer. */
+export const sandboxProbeMs = 10_000;

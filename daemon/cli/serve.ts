@@ -5,6 +5,7 @@ import { Daemon, HomeBusyError } from '../daemon.ts';
 import { inHome } from './home-refusal.ts';
 import { hasDisplay, invitation, openBrowser } from './invitation.ts';
 import { NotRunningError, Running } from './running.ts';
+import { sandboxWords } from '#protocol/values/sandbox.ts';
 import type { Surroundings } from './surroundings.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -30,7 +31,7 @@ export async function serve(around: Surroundings, options: { port: unknown; open
     const pairing = server.invite();
     const words = `Alcove ${around.version} is running. Ctrl+C ends it.\n\n${invitation(server.port, pairing, { qr: false })}\n`;
     process.stdout.write(words);
-    process.stdout.write(`\nTools run with your own rights; there is no sandbox. Changes and commands ask first.\n`);
+    process.stdout.write(`\n${sandboxWords(found.sandbox)} Changes and commands ask first.\n`);
     if (options.open && hasDisplay(around.environment, process.platform))
       await openBrowser(pairing.link, around.home, process.platform);
     await aborted(told);

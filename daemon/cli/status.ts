@@ -1,4 +1,5 @@
 /** `alcove status`. Exit code 0 where it runs, 1 where it does not. */
+import { sandboxWords } from '#protocol/values/sandbox.ts';
 import { NotRunningError, Running } from './running.ts';
 import type { Surroundings } from './surroundings.ts';
 
@@ -13,7 +14,7 @@ export async function status(around: Surroundings): Promise<number> {
         `  Home      ${now.home}`,
         `  Sessions  ${now.sessions.running} running, ${now.sessions.waiting} waiting for you, ${now.sessions.all} in all`,
         `  Clients   ${now.clients} connected`,
-        `  Sandbox   none: tools run with your own rights`,
+        `  Sandbox   ${now.sandbox.level}: ${sandboxWords(now.sandbox)}`,
         '',
       ].join('\n'),
     );

@@ -51,6 +51,7 @@ function keyOf(notice: Notice): string {
     case 'session':
       return notice.session.sessionId;
     case 'projects':
+    case 'sandbox':
     case 'models':
     case 'settled':
       return notice.topic;

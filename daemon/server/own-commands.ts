@@ -1,5 +1,6 @@
 /** Handlers of the commands that are about the door itself: devices, pairing, the machine, and pages of history from the same source as events. */
 import type { Result } from '#protocol/command.ts';
+import type { SandboxState } from '#protocol/values/sandbox.ts';
 import type { About } from './socket.ts';
 import type { Handlers } from './commands.ts';
 import type { Devices } from './devices.ts';
@@ -19,6 +20,7 @@ export interface OwnNeeds {
   readonly startedAt: number;
   /** What only the composition root and a running listener know. */
   counts(): Result<'machine.status'>['sessions'];
+  readonly sandbox: SandboxState;
   clients(): number;
   port(): number;
 }
@@ -43,7 +45,7 @@ export function ownHandlers(needs: OwnNeeds): Pick<Handlers, OwnCommand> {
       home: needs.home,
       sessions: needs.counts(),
       clients: needs.clients(),
-      sandbox: 'none',
+      sandbox: needs.sandbox,
     }),
     'session.page': async ({ sessionId, before }) => {
       const source = await sessions.open(sessionId);

@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path';
 import type { Result } from '#protocol/command.ts';
+import type { SandboxState } from '#protocol/values/sandbox.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Diagnostics } from '../base/diagnostics.ts';
 import type { Ids } from '../base/ids.ts';
@@ -41,6 +42,7 @@ export interface ServerNeeds {
   readonly notices: NoticeSource;
   readonly blobs: BlobStore;
   readonly handlers: Omit<Handlers, OwnCommand>;
+  readonly sandbox: SandboxState;
   counts(): Result<'machine.status'>['sessions'];
   readonly timing?: SocketTiming;
 }
@@ -106,6 +108,7 @@ export class Server {
         pairings,
         sessions,
         home,
+        sandbox: needs.sandbox,
         startedAt: clock.now(),
         counts: () => needs.counts(),
         clients: () => sockets.clients,

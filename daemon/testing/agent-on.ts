@@ -13,6 +13,7 @@ import type { ResolvedModel } from '../llm/resolved-model.ts';
 import { scriptedModel, type Action, type Script, type ScriptedModel } from '../llm/scripted/scripted.ts';
 import { recover } from '../session/recovery.ts';
 import { Session } from '../session/session.ts';
+import { Sandbox } from '../tools/sandbox/sandbox.ts';
 import type { Assessment, Tool, ToolEnvironment, ToolResult } from '../tools/tool.ts';
 import { sessionWith, until, type MadeSession, type SessionSetup } from './session-with.ts';
 import { sessionIdOf } from './temporary-home.ts';
@@ -59,6 +60,7 @@ export function agentFor(made: MadeSession, model: ScriptedModel, setup: AgentSe
     clock,
     tools: setup.tools ?? [],
     processes: new SessionProcesses(session.place.processes, sessionId),
+    sandbox: Sandbox.none,
     processEnvironment: { PATH: process.env['PATH'] ?? '/usr/bin:/bin' },
     forbidden: [made.home.home],
     defaultModel: () => 'scripted/demo',

@@ -6,6 +6,7 @@ import type { HomePaths } from '../base/files.ts';
 import { scriptedModel, type Script } from '../llm/scripted/scripted.ts';
 import { Catalog } from '../session/catalog.ts';
 import { LogFolder } from '../session/log-folder.ts';
+import { Sandbox } from '../tools/sandbox/sandbox.ts';
 import { says } from './agent-on.ts';
 import { ManualClock } from './manual-clock.ts';
 import { CountingIds, projectAt, sessionIdOf } from './temporary-home.ts';
@@ -32,6 +33,7 @@ export async function agentsIn(home: HomePaths, script: Script = () => says('ok'
     owner: 'the daemon',
     durability: 'kernel',
     tools: [],
+    sandbox: Sandbox.none,
     processEnvironment: () => ({ PATH: process.env['PATH'] ?? '/usr/bin:/bin' }),
     forbidden: [home.home],
     defaultModel: () => 'scripted/demo',

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { onTestFinished } from 'vitest';
 import type { Notice } from '#protocol/notices/notice.ts';
+import { noSandbox } from '#protocol/values/sandbox.ts';
 import { Diagnostics } from '../base/diagnostics.ts';
 import { SystemIds } from '../base/ids.ts';
 import type { BlobStore } from '../server/blob-store.ts';
@@ -54,6 +55,7 @@ export async function openServer(overrides: Overrides = {}): Promise<OpenedServe
     sessions,
     notices,
     blobs: new MemoryBlobs(),
+    sandbox: noSandbox,
     counts: () => ({ running: 1, waiting: 2, all: 3 }),
     ...overrides,
     handlers: recording(calls, overrides.handlers ?? {}),

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { Sandbox } from '../tools/sandbox/sandbox.ts';
 import { noJobs } from './no-jobs.ts';
 import type { Assessment, Tool, ToolEnvironment, ToolResult } from '../tools/tool.ts';
 
@@ -20,6 +21,7 @@ export class ToolScratch {
   readonly environment: ToolEnvironment = {
     folder: this.folder,
     forbidden: [this.home],
+    sandbox: { of: Sandbox.none, readOnly: false },
     spills: join(this.home, 'spills', 'ses_1'),
     processEnvironment: { PATH: process.env['PATH'] ?? '/usr/bin:/bin', HOME: this.person },
     storeBlob: (bytes) => {

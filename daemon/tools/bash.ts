@@ -76,6 +76,8 @@ function preparedBash(args: Arguments): PreparedCall {
 }
 
 async function assess(environment: ToolEnvironment, command: string): Promise<Assessment> {
+  const { problem } = environment.sandbox.of.state;
+  if (problem !== null) return { effect: 'refused', reason: problem };
   const judgement = (await loadJudge())(command);
   const cautions = [
     judgement.destructive === null ? null : `The command ${judgement.destructive}.`,
@@ -119,7 +121,7 @@ async function run(environment: ToolEnvironment, spec: Spec, signal: AbortSignal
       },
     });
     show(screen.end());
-    return answer(spec.command, end, output, spec.timeLimitMs ?? defaultCommandMs);
+    return answer(spec.command, end, output, spec.timeLimitMs ?? defaultCommandMs, environment.sandbox);
   } catch (error) {
     return failed(`The command could not be started: ${messageOf(error)}`);
   } finally {
@@ -146,9 +148,15 @@ async function startJob(environment: ToolEnvironment, spec: Spec, signal: AbortS
   }
 }
 
-function answer(command: string, end: ProcessEnd, output: CommandOutput, timeLimitMs: number): ToolResult {
+function answer(
+  command: string,
+  end: ProcessEnd,
+  output: CommandOutput,
+  timeLimitMs: number,
+  sandbox: ToolEnvironment['sandbox'],
+): ToolResult {
   const truncation = output.window.result();
-  const notes = notesOn(end, timeLimitMs);
+  const notes = [...notesOn(end, timeLimitMs), ...notesOfSandbox(end, truncation, sandbox)];
   const text = [textOf(truncation, output), ...notes.map((note) => `[${note}]`)]
     .filter((part) => part !== '')
     .join('\n');
@@ -183,6 +191,26 @@ function notesOn(end: ProcessEnd, timeLimitMs: number): string[] {
         : `${who} in the background; what it writes from now on is not shown, unless it goes to a file.`,
     );
   }
+  return notes;
+}
+
+/** Where a command failed by what the sandbox refuses, the model is told so, and does not look for another cause. */
+function notesOfSandbox(end: ProcessEnd, output: Truncation, { of, readOnly }: ToolEnvironment['sandbox']): string[] {
+  const { level, network } = of.state;
+  if (level === 'off' || end.exitCode === 0) return [];
+  const text = output.cut === null ? output.text : output.tail;
+  const notes: string[] = [];
+  if (/read-only file system|EROFS/i.test(text))
+    notes.push(
+      level === 'read-only' || readOnly
+        ? 'The sandbox lets commands write in /tmp only.'
+        : 'The sandbox lets commands write in the project and /tmp only, and not in .git/hooks and .git/config.',
+    );
+  if (
+    !network &&
+    /network is unreachable|ENETUNREACH|EAI_AGAIN|temporary failure in name resolution|could not resolve/i.test(text)
+  )
+    notes.push('The sandbox has no network.');
   return notes;
 }
 

@@ -12,6 +12,7 @@ import type { Mode } from '#protocol/values/model.ts';
 import type { QuestionOption } from '#protocol/events/question.ts';
 import type { Todo } from '#protocol/events/work.ts';
 import type { ProcessEnd } from '../base/process.ts';
+import type { Sandbox } from './sandbox/sandbox.ts';
 import type { Truncation } from './truncate.ts';
 
 export interface ToolEnvironment {
@@ -21,6 +22,8 @@ export interface ToolEnvironment {
   readonly forbidden: readonly string[];
   /** Environment for child processes, already scrubbed of secrets. */
   readonly processEnvironment: Readonly<Record<string, string>>;
+  /** What commands run in, and whether they may write nothing just now, whatever it allows else. */
+  readonly sandbox: { readonly of: Sandbox; readonly readOnly: boolean };
   /** Stores bytes and returns their reference; resolves once they are with the kernel. */
   storeBlob(bytes: Uint8Array): Promise<BlobRef>;
   /** A file of the session's own for output too long to show; absolute path in `spills`, folder made. */

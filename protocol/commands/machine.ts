@@ -1,6 +1,7 @@
 /** The machine, and its devices. */
 import { z } from '../schema.ts';
 import { commandId, deviceId, machineId } from '../values/ids.ts';
+import { sandboxState } from '../values/sandbox.ts';
 
 export const device = z.object({
   deviceId,
@@ -28,7 +29,7 @@ export const machineCommands = {
       sessions: z.object({ running: z.int(), waiting: z.int(), all: z.int() }),
       clients: z.int(),
       /** Which sandbox bash runs in. */
-      sandbox: z.literal('none'),
+      sandbox: sandboxState,
     }),
   },
   'machine.stop': {

@@ -1,6 +1,6 @@
 /**
  * How a command of the agent is run, in the foreground or as a job: by bash, in the project's folder, with an environment in which no program
- * waits for a person. Its group is in the session's ledger from before it runs until nothing of it is left.
+ * waits for a person, in the sandbox that is in force. Its group is in the session's ledger from before it runs until nothing of it is left.
  */
 import { randomBytes } from 'node:crypto';
 import { runProcess, type ProcessEnd } from '../../base/process.ts';
@@ -21,11 +21,11 @@ export interface CommandRun {
 
 /** Rejects where it could not be started. */
 export async function runCommand(environment: ToolEnvironment, run: CommandRun): Promise<ProcessEnd> {
-  const { processes, folder, processEnvironment } = environment;
+  const { processes, folder, processEnvironment, sandbox } = environment;
+  const wrapped = await sandbox.of.wrap('bash', ['-c', run.command], environment, sandbox.readOnly);
   let group = null as number | null;
   const end = await runProcess({
-    program: 'bash',
-    args: ['-c', run.command],
+    ...wrapped,
     folder,
     environment: unattended(processEnvironment, run.terminal),
     terminal: run.terminal,

@@ -9,6 +9,7 @@ import { readFile, realpath, stat } from 'node:fs/promises';
 import { RequestError } from '#protocol/errors.ts';
 import { misfit, z } from '#protocol/schema.ts';
 import { modelWish } from '#protocol/values/model.ts';
+import { sandboxLevel, type SandboxLevel } from '#protocol/values/sandbox.ts';
 import { messageOf, systemCode } from '../../base/errors.ts';
 import { writeFileAtomically } from '../../base/files.ts';
 import { defaultCompactAt } from '../../base/limits.ts';
@@ -53,10 +54,36 @@ export const settingsDocument = z.looseObject({
         ),
       ),
   ),
+  sandbox: z.optional(
+    z
+      .strictObject({
+        level: sandboxLevel.check(
+          z.describe(
+            'off (the default): commands run with your own rights. workspace-write: they write in the project and in a temporary folder of their own. read-only: in that folder alone. Needs bubblewrap on Linux.',
+          ),
+        ),
+        network: z.optional(
+          z.boolean().check(z.describe('Whether commands reach the network; they do unless this is false.')),
+        ),
+        writable: z.optional(
+          z
+            .array(z.string().check(z.startsWith('/')))
+            .check(z.describe('Absolute folders that commands may write in besides the project: ["/home/me/.npm"].')),
+        ),
+      })
+      .check(z.describe('What holds the commands of agents back besides questions. Read when Alcove starts.')),
+  ),
   providers: z.optional(z.record(z.string(), providerSettings)),
 });
 /** How it is read: one bad row of `providers` does not take the others with it. */
 const document = z.extend(settingsDocument, { providers: z.optional(z.unknown()) });
+
+/** As a person writes it, with what is left out. */
+export interface SandboxSettings {
+  readonly level: SandboxLevel;
+  readonly network: boolean;
+  readonly writable: readonly string[];
+}
 
 export interface Settings {
   readonly providers: ReadonlyMap<string, ProviderSettings>;
@@ -68,6 +95,8 @@ export interface Settings {
   readonly durability: 'kernel' | 'power';
   /** Null: never. */
   readonly compactAt: number | null;
+  /** As it was when Alcove started is what counts. */
+  readonly sandbox: SandboxSettings;
 }
 
 const none: Settings = {
@@ -78,6 +107,7 @@ const none: Settings = {
   promptCache: '5m',
   durability: 'kernel',
   compactAt: defaultCompactAt,
+  sandbox: { level: 'off', network: true, writable: [] },
 };
 
 export class SettingsFile {
@@ -163,6 +193,11 @@ export class SettingsFile {
       aliases: new Map(Object.entries(aliases ?? {})),
       promptCache: said.promptCache ?? '5m',
       durability: said.durability ?? 'kernel',
+      sandbox: {
+        level: said.sandbox?.level ?? 'off',
+        network: said.sandbox?.network ?? true,
+        writable: said.sandbox?.writable ?? [],
+      },
       compactAt: said.compactAt === false ? null : (said.compactAt ?? defaultCompactAt),
     };
     this.#problems = problems.map((one) => `${this.#path}: ${one}`);

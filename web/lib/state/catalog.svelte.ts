@@ -10,6 +10,7 @@ import { RequestError } from '#protocol/errors.ts';
 import type { Notice } from '#protocol/notices/notice.ts';
 import type { ProjectId, SessionId } from '#protocol/values/ids.ts';
 import type { Project } from '#protocol/values/project.ts';
+import type { SandboxState } from '#protocol/values/sandbox.ts';
 import type { Clock } from '../base/clock.ts';
 import { isRecord, type Storage } from '../base/storage.ts';
 import type { Client } from '../connection/client.ts';
@@ -30,6 +31,7 @@ export class CatalogState {
   readonly #needs: CatalogNeeds;
   #projects = $state.raw<readonly Project[]>([]);
   #offered = $state.raw<string | null>(null);
+  #sandbox = $state.raw<SandboxState | null>(null);
   #loaded = $state(false);
   #next = $state.raw<string | null>(null);
   readonly #rows = new SvelteMap<SessionId, SessionSummary>();
@@ -65,6 +67,11 @@ export class CatalogState {
   }
 
   /** The folder that the daemon was started in, where it is not a project yet. */
+  /** What holds commands back on the machine; null while that is not known. */
+  get sandbox(): SandboxState | null {
+    return this.#sandbox;
+  }
+
   get offered(): string | null {
     return this.#offered;
   }
@@ -168,6 +175,9 @@ export class CatalogState {
       case 'session':
         this.#news.push(notice.session.sessionId);
         this.#rows.set(notice.session.sessionId, notice.session);
+        break;
+      case 'sandbox':
+        this.#sandbox = { level: notice.level, network: notice.network, problem: notice.problem };
         break;
       case 'settled':
         // Counts that the rows give as well.
