@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { noSandbox } from '#protocol/values/sandbox.ts';
+import { noSandbox, type SandboxState } from '#protocol/values/sandbox.ts';
 import { FileQueue } from '../tools/file-queue.ts';
 import { builtInTools, toolsFor } from '../tools/registry.ts';
 import { agentOn, calls, ended, fakeTool, says } from '../testing/agent-on.ts';
@@ -94,8 +94,23 @@ test('what is sent before anything was said stays under 10 KB: the prompt and al
     parameters,
   }));
   // There are no sub-agents in this test, but wherever a person works.
-  expect(request?.tools).toEqual(offered.filter(({ name }) => name !== 'task'));
-  const bytes = Buffer.byteLength(request?.system ?? '') + Buffer.byteLength(JSON.stringify(offered));
+  const sent = offered.filter(({ name }) => request?.tools.some((tool) => tool.name === name) || name === 'task');
+  expect(request?.tools).toEqual(sent.filter(({ name }) => name !== 'task'));
+  // What is of no use yet is not told of: there are no jobs.
+  expect(offered.filter((tool) => !sent.includes(tool)).map(({ name }) => name)).toEqual(['job']);
+  const bytes = Buffer.byteLength(request?.system ?? '') + Buffer.byteLength(JSON.stringify(sent));
   expect(bytes).toBeGreaterThan(3_000);
   expect(bytes).toBeLessThan(10_000);
+});
+
+test('PM18 the prompt says which sandbox holds commands, where one does, and no word of one else', async () => {
+  const said = async (sandbox: SandboxState) =>
+    promptText(await promptParts({ ...facts, sandbox, folder: '/' })).system;
+  expect(await said(noSandbox)).not.toContain('sandbox');
+  expect(await said({ level: 'workspace-write', network: true, problem: null })).toContain(
+    'Commands run in a sandbox: they write in the folder above and /tmp only; what one leaves running',
+  );
+  expect(await said({ level: 'read-only', network: false, problem: null })).toContain(
+    'they write in /tmp only, and reach no network',
+  );
 });

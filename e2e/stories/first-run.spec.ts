@@ -32,7 +32,7 @@ test.describe('with a model server on the machine', () => {
 test('UI27: without any model the demo is one press away, and says what it is', async ({ newcomer }) => {
   const { page } = newcomer;
   await newcomer.pair();
-  await expect(page.getByText(/There is no sandbox/)).toBeVisible();
+  await expect(page.getByText(/there is no sandbox/i)).toBeVisible();
   await page.getByRole('button', { name: 'Try it without any model: the scripted demo' }).click();
   await expect(page.getByRole('heading', { name: /^Scripted demo \(no AI\) answers/ })).toBeVisible();
   await newcomer.openOfferedFolder();
