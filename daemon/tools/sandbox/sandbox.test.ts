@@ -139,9 +139,10 @@ describe.skipIf(!works)('PM18 commands in a sandbox', () => {
     await expect.poll(() => made.output).toContain('waiting');
     abort.abort();
     expect((await going).outcome).toBe('failed');
+    expect((await run('test -t 1 && echo terminal', { tty: true })).text).toContain('terminal');
     // Its process namespace ends with the command, and all in it.
     expect(await run('setsid sleep 30 > /dev/null 2>&1 & echo ok')).toMatchObject({ outcome: 'completed', text: 'ok' });
-    await expect.poll(() => made.groups.filter((line) => line.startsWith('ended')).length).toBe(4);
+    await expect.poll(() => made.groups.filter((line) => line.startsWith('ended')).length).toBe(5);
   });
 });
 
