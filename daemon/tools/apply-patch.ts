@@ -3,17 +3,17 @@
  * patch-text.ts, hunks are located in patch-hunks.ts; here stands what makes it one change: everything is worked out before anything is
  * written, each file is replaced whole, and where the disk refuses one, those already written are put back.
  */
-import { rmdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { systemCode } from '../base/errors.ts';
 import { maxEditFileBytes, maxPatchFiles, maxPatchPathBytes } from '../base/limits.ts';
 import { ArgumentProblem, pick, prepareWith, type Arguments } from './arguments.ts';
+import { CallPlace } from './call-place.ts';
 import { describeChanges, type ChangedFile } from './file-change.ts';
 import type { FileQueue } from './file-queue.ts';
 import { refuseStale, stampOf } from './file-stamp.ts';
 import { applyHunks } from './patch-hunks.ts';
 import { parsePatch, PatchProblem, type FilePatch } from './patch-text.ts';
-import { findPlace, isLink, isWithin, type Place } from './paths.ts';
+import { removeEmptyFolders } from './held-folder.ts';
+import { isLink, type Place } from './paths.ts';
 import {
   FileRefused,
   readWhole,
@@ -68,6 +68,11 @@ function patchArgument(args: Arguments): readonly FilePatch[] {
 function preparedPatch(queue: FileQueue, files: readonly FilePatch[]): PreparedCall {
   const paths = [...new Set(files.map((file) => (file.kind === 'update' && file.movedTo) || file.path))];
   const target = paths.length <= 3 ? paths.join(', ') : `${paths.slice(0, 2).join(', ')} and ${paths.length - 2} more`;
+  const callPlaces = files.flatMap((file) =>
+    (file.kind === 'update' && file.movedTo !== null ? [file.path, file.movedTo] : [file.path]).map(
+      (path) => new CallPlace(path),
+    ),
+  );
   return {
     display: {
       title: 'Patch',
@@ -75,27 +80,31 @@ function preparedPatch(queue: FileQueue, files: readonly FilePatch[]): PreparedC
       target,
       ...(paths.length > 1 ? { summary: `${paths.length} files` } : {}),
     },
-    assess: (environment) => assess(environment, files),
+    assess: (environment) => assess(environment, files, callPlaces),
     execute: (environment, signal) =>
       queue.runAll(
-        () => findPlaces(files, environment),
+        () => each(callPlaces, (one) => one.find(environment)),
         (places) => change(environment, files, places, signal),
       ),
   };
 }
 
-/** Each path that the patch names, where it leads, in the order of the patch. */
-async function findPlaces(files: readonly FilePatch[], environment: ToolEnvironment): Promise<readonly Place[]> {
-  const paths = files.flatMap((file) =>
-    file.kind === 'update' && file.movedTo !== null ? [file.path, file.movedTo] : [file.path],
-  );
+/** Where each path that the patch names leads, in its order. */
+async function each(
+  callPlaces: readonly CallPlace[],
+  find: (one: CallPlace) => Promise<Place>,
+): Promise<readonly Place[]> {
   const places: Place[] = [];
-  for (const path of paths) places.push(await findPlace(path, environment));
+  for (const one of callPlaces) places.push(await find(one));
   return places;
 }
 
-async function assess(environment: ToolEnvironment, files: readonly FilePatch[]): Promise<Assessment> {
-  const places = await findPlaces(files, environment);
+async function assess(
+  environment: ToolEnvironment,
+  files: readonly FilePatch[],
+  callPlaces: readonly CallPlace[],
+): Promise<Assessment> {
+  const places = await each(callPlaces, (one) => one.judge(environment));
   const refused = refusalIn(places);
   if (refused !== null) return { effect: 'refused', reason: refused };
   const cautions = new Set(places.flatMap(({ toChange }) => (toChange.kind === 'asks' ? [toChange.why] : [])));
@@ -288,21 +297,24 @@ async function carryOut(plan: readonly Planned[]): Promise<void> {
   const done: Done[] = [];
   for (const planned of plan) {
     const { place, before, after, from } = planned;
-    const made = before === null ? await firstMissing(dirname(place.real)) : null;
     try {
-      await put(place, after, before, from?.facts ?? null);
-      done.push({ planned, made });
+      done.push({ planned, made: await put(place, after, before, from?.facts ?? null) });
     } catch (error) {
-      if (made !== null) await removeEmpty(dirname(place.real), made);
       throw new FileRefused(`${refusalOf(error, place.shown)} ${await putBack(done.toReversed())}`, { cause: error });
     }
   }
 }
 
-/** Null is no file. Throws, and changes nothing, where the file is no longer as `expected`. */
-async function put(place: Place, bytes: Buffer | null, expected: Buffer | null, like: Facts | null): Promise<void> {
-  if (bytes !== null) await replaceFile(place.real, place.shown, bytes, expected, like);
-  else if (expected !== null) await removeFile(place.real, place.shown, expected);
+/** Null is no file. Returns the outermost folder that was made. Throws, and changes nothing, where the file is no longer as `expected`. */
+async function put(
+  place: Place,
+  bytes: Buffer | null,
+  expected: Buffer | null,
+  like: Facts | null,
+): Promise<string | null> {
+  if (bytes !== null) return replaceFile(place.real, place.shown, bytes, expected, like);
+  if (expected !== null) await removeFile(place.real, place.shown, expected);
+  return null;
 }
 
 /** Says what is so afterwards. */
@@ -312,7 +324,7 @@ async function putBack(done: readonly Done[]): Promise<string> {
     const { place, before, after, facts } = planned;
     try {
       await put(place, before, after, facts);
-      if (made !== null) await removeEmpty(dirname(place.real), made);
+      if (made !== null) await removeEmptyFolders(dirname(place.real), made);
     } catch (error) {
       kept.push(refusalOf(error, place.shown));
     }
@@ -320,21 +332,4 @@ async function putBack(done: readonly Done[]): Promise<string> {
   if (kept.length > 0)
     return `What had been written before was to be put back, but not all could be: ${kept.join(' ')} Look at these files before going on.`;
   return done.length === 0 ? 'No file was changed.' : 'What had been written before was put back: no file is changed.';
-}
-
-async function firstMissing(folder: string): Promise<string | null> {
-  let missing: string | null = null;
-  for (let at = folder; (await stat(at).catch(() => null)) === null; at = dirname(at)) missing = at;
-  return missing;
-}
-
-/** From the innermost to the outermost, as long as nothing else stands in them. */
-async function removeEmpty(innermost: string, outermost: string): Promise<void> {
-  for (let at = innermost; isWithin(at, outermost); at = dirname(at)) {
-    const gone = await rmdir(at).then(
-      () => true,
-      (error: unknown) => systemCode(error) === 'ENOENT',
-    );
-    if (!gone) return;
-  }
 }

@@ -3,10 +3,11 @@
  * models use, the check that the file is the one they saw, and the order of writers. Undo is built on the blobs that every change leaves.
  */
 import { ArgumentProblem, flagArgument, pathArgument, pick, prepareWith, type Arguments } from './arguments.ts';
+import { CallPlace } from './call-place.ts';
 import { describeChange } from './file-change.ts';
 import type { FileQueue } from './file-queue.ts';
 import { refuseStale, stampOf } from './file-stamp.ts';
-import { findPlace, type Place } from './paths.ts';
+import type { Place } from './paths.ts';
 import { FileRefused, readWhole, replaceFile } from './replace-file.ts';
 import { replaceTexts, type TextEdit } from './replacement.ts';
 import { completed, failed, refusalOf } from './result.ts';
@@ -49,6 +50,7 @@ export function editTool(queue: FileQueue): Tool {
 }
 
 function preparedEdit(queue: FileQueue, path: string, edits: TextEdit[]): PreparedCall {
+  const callPlace = new CallPlace(path);
   return {
     display: {
       title: 'Edit',
@@ -56,17 +58,17 @@ function preparedEdit(queue: FileQueue, path: string, edits: TextEdit[]): Prepar
       target: path,
       ...(edits.length > 1 ? { summary: `${edits.length} edits` } : {}),
     },
-    assess: (environment) => assess(environment, path, edits),
+    assess: (environment) => assess(environment, callPlace, edits),
     execute: (environment) =>
       queue.run(
-        () => findPlace(path, environment),
+        () => callPlace.find(environment),
         (place) => change(environment, place, edits),
       ),
   };
 }
 
-async function assess(environment: ToolEnvironment, path: string, edits: TextEdit[]): Promise<Assessment> {
-  const place = await findPlace(path, environment);
+async function assess(environment: ToolEnvironment, callPlace: CallPlace, edits: TextEdit[]): Promise<Assessment> {
+  const place = await callPlace.judge(environment);
   if (place.toChange.kind === 'refused') return { effect: 'refused', reason: place.toChange.why };
   const caution = place.toChange.kind === 'asks' ? place.toChange.why : null;
   try {

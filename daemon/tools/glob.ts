@@ -1,6 +1,7 @@
 /** `glob`: which files there are by a pattern of their paths (TL13). */
 import { maxFoundPaths, maxPatternBytes } from '../base/limits.ts';
 import { optionalPathArgument, patternArgument, prepareWith } from './arguments.ts';
+import { CallPlace } from './call-place.ts';
 import { globPattern, type GlobPattern } from './glob-pattern.ts';
 import { completed } from './result.ts';
 import { assessSearch, quickestSearch, searchBelow, type FindSearch } from './search-below.ts';
@@ -30,22 +31,23 @@ export function globTool(findSearch: FindSearch = quickestSearch): Tool {
 }
 
 function preparedGlob(findSearch: FindSearch, given: string, pattern: GlobPattern, path: string): PreparedCall {
+  const callPlace = new CallPlace(path);
   return {
     display: { title: 'Find', kind: 'search', target: given, ...(path === '.' ? {} : { summary: `in ${path}` }) },
-    assess: (environment) => assessSearch('glob', path, environment),
-    execute: (environment, signal) => find(findSearch, pattern, path, environment, signal),
+    assess: (environment) => assessSearch('glob', callPlace, environment),
+    execute: (environment, signal) => find(findSearch, pattern, callPlace, environment, signal),
   };
 }
 
 async function find(
   findSearch: FindSearch,
   pattern: GlobPattern,
-  path: string,
+  callPlace: CallPlace,
   environment: ToolEnvironment,
   signal: AbortSignal,
 ): Promise<ToolResult> {
   const found = await searchBelow(
-    path,
+    callPlace,
     {
       pattern: null,
       ignoreCase: false,

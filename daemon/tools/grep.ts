@@ -1,6 +1,7 @@
 /** `grep`: which lines of which files match a regular expression (TL13), by file, each with its number as `read` shows it. */
 import { maxFoundLines, maxPatternBytes, maxResultBytes } from '../base/limits.ts';
 import { flagArgument, optionalPathArgument, patternArgument, pick, prepareWith } from './arguments.ts';
+import { CallPlace } from './call-place.ts';
 import { globPattern, type GlobPattern } from './glob-pattern.ts';
 import { completed } from './result.ts';
 import { assessSearch, quickestSearch, searchBelow, type FindSearch, type FoundFile } from './search-below.ts';
@@ -8,7 +9,7 @@ import type { Tool, ToolEnvironment, ToolResult } from './tool.ts';
 
 interface Question {
   readonly pattern: string;
-  readonly path: string;
+  readonly callPlace: CallPlace;
   readonly glob: GlobPattern | null;
   readonly ignoreCase: boolean;
 }
@@ -39,14 +40,14 @@ export function grepTool(findSearch: FindSearch = quickestSearch): Tool {
           given === undefined || given === '' ? null : patternArgument(args, ['glob', 'include'], maxPatternBytes);
         const question: Question = {
           pattern,
-          path,
+          callPlace: new CallPlace(path),
           glob: glob === null ? null : globPattern(glob),
           ignoreCase: flagArgument(pick(args, ['ignoreCase', 'ignore_case', 'case_insensitive', '-i'])),
         };
         const where = [path === '.' ? '' : `in ${path}`, glob ?? ''].filter((part) => part !== '').join(' ');
         return {
           display: { title: 'Search', kind: 'search', target: pattern, ...(where === '' ? {} : { summary: where }) },
-          assess: (environment) => assessSearch('grep', path, environment),
+          assess: (environment) => assessSearch('grep', question.callPlace, environment),
           execute: (environment, signal) => search(findSearch, question, environment, signal),
         };
       }),
@@ -55,12 +56,12 @@ export function grepTool(findSearch: FindSearch = quickestSearch): Tool {
 
 async function search(
   findSearch: FindSearch,
-  { pattern, path, glob, ignoreCase }: Question,
+  { pattern, callPlace, glob, ignoreCase }: Question,
   environment: ToolEnvironment,
   signal: AbortSignal,
 ): Promise<ToolResult> {
   const found = await searchBelow(
-    path,
+    callPlace,
     {
       pattern,
       ignoreCase,

@@ -1,7 +1,7 @@
 /** `ls`: the names in one folder, all of them but the inside of anything: hidden and ignored ones too. */
 import { maxListedNames } from '../base/limits.ts';
 import { optionalPathArgument, prepareWith } from './arguments.ts';
-import { findPlace } from './paths.ts';
+import { CallPlace } from './call-place.ts';
 import { completed, failed, refusalOf } from './result.ts';
 import { assessSearch, oneLine } from './search-below.ts';
 import { entriesOf, type Entry } from './search-plain.ts';
@@ -19,15 +19,16 @@ export const lsTool: Tool = {
 };
 
 function preparedLs(path: string): PreparedCall {
+  const callPlace = new CallPlace(path);
   return {
     display: { title: 'List', kind: 'search', target: path },
-    assess: (environment) => assessSearch('ls', path, environment),
-    execute: (environment) => list(environment, path),
+    assess: (environment) => assessSearch('ls', callPlace, environment),
+    execute: (environment) => list(environment, callPlace),
   };
 }
 
-async function list(environment: ToolEnvironment, path: string): Promise<ToolResult> {
-  const place = await findPlace(path, environment);
+async function list(environment: ToolEnvironment, callPlace: CallPlace): Promise<ToolResult> {
+  const place = await callPlace.find(environment);
   if (place.toRead.kind === 'refused') return failed(place.toRead.why);
   try {
     const entries = await entriesOf(place.real);

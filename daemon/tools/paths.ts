@@ -78,12 +78,15 @@ export class PlaceMoved extends Error {
   override readonly name = 'PlaceMoved';
 }
 
+/** macOS can refuse links in every part of a path (O_NOFOLLOW_ANY, which Node has no name for); Linux in the last, and says where it went. */
+const throughNoLink = process.platform === 'darwin' ? 0x2000_0000 : constants.O_NOFOLLOW;
+
 /**
  * Opens the judged place itself. Throws PlaceMoved when something on the way was replaced meanwhile, and the system's error otherwise.
  * Never blocks on a FIFO or a device: look at the handle's `stat` before reading.
  */
 export async function openPlace(real: string, flags: number): Promise<FileHandle> {
-  const handle = await open(real, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(async (error: unknown) => {
+  const handle = await open(real, flags | throughNoLink | constants.O_NONBLOCK).catch(async (error: unknown) => {
     if (await wasLink(error, real))
       throw new PlaceMoved(`${real} was replaced by a link while it was being opened.`, { cause: error });
     throw error;

@@ -11,8 +11,9 @@ import { fitPicture } from '../pictures/fit-picture.ts';
 import { pdfText } from '../pictures/pdf.ts';
 import { mayBePicture, otherPictureFormat, pictureFacts } from '../pictures/picture-facts.ts';
 import { countArgument, pathArgument, prepareWith } from './arguments.ts';
+import { CallPlace } from './call-place.ts';
 import { stampOf, startStamp } from './file-stamp.ts';
-import { findPlace, openPlace, type Place } from './paths.ts';
+import { openPlace, type Place } from './paths.ts';
 import { completed, failed, refusalOf } from './result.ts';
 import type { Assessment, PreparedCall, Tool, ToolEnvironment, ToolResult } from './tool.ts';
 
@@ -45,15 +46,16 @@ function preparedRead(path: string, offset: number, limit: number | null): Prepa
     offset === 1 && limit === null
       ? {}
       : { summary: limit === null ? `from line ${offset}` : `lines ${offset}-${offset + limit - 1}` };
+  const callPlace = new CallPlace(path);
   return {
     display: { title: 'Read', kind: 'read', target: path, ...summary },
-    assess: (environment) => assess(environment, path),
-    execute: (environment, signal) => read(environment, path, offset, limit, signal),
+    assess: (environment) => assess(environment, callPlace),
+    execute: (environment, signal) => read(environment, callPlace, offset, limit, signal),
   };
 }
 
-async function assess(environment: ToolEnvironment, path: string): Promise<Assessment> {
-  const place = await findPlace(path, environment);
+async function assess(environment: ToolEnvironment, callPlace: CallPlace): Promise<Assessment> {
+  const place = await callPlace.judge(environment);
   if (place.toRead.kind === 'refused') return { effect: 'refused', reason: place.toRead.why };
   return {
     effect: 'read',
@@ -64,12 +66,12 @@ async function assess(environment: ToolEnvironment, path: string): Promise<Asses
 
 async function read(
   environment: ToolEnvironment,
-  path: string,
+  callPlace: CallPlace,
   offset: number,
   limit: number | null,
   signal: AbortSignal,
 ): Promise<ToolResult> {
-  const place = await findPlace(path, environment);
+  const place = await callPlace.find(environment);
   if (place.toRead.kind === 'refused') return failed(place.toRead.why);
   let handle: FileHandle;
   try {

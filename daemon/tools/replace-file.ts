@@ -1,16 +1,16 @@
 /**
  * Puts new content in a file's place, at once and whole (TL7): a temporary file beside it, synced, renamed over it. A crash leaves the old or
- * the new content. Mode and owner stay; a link is not replaced, since the caller names the real file. Missing parents are made.
- *
- * The folder is held open and everything happens relative to it (on Linux, by its descriptor's name), so a folder that is replaced by a
- * link in between gets nothing (PM17).
+ * the new content. Mode and owner stay; a link is not replaced, since the caller names the real file. Missing parents are made, and are gone
+ * again where the file could not be written. All of it happens in a folder that is held (held-folder.ts), so one that is replaced by a link
+ * in between gets nothing (PM17).
  */
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { lstat, mkdir, open, readFile, rename, unlink } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { link, lstat, open, rename, unlink, type FileHandle } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
 import { systemCode } from '../base/errors.ts';
 import { maxEditFileBytes } from '../base/limits.ts';
+import { HeldFolder } from './held-folder.ts';
 import { openPlace } from './paths.ts';
 
 /** The world's refusal, as a sentence for the model. */
@@ -50,7 +50,7 @@ export function tooLarge(shown: string, bytes: number): string {
 
 /**
  * `expected` is the content the new one was made from (null: no file): found otherwise just before the rename, nothing is changed. A file that
- * is new takes mode and owner of `like`, where that is given.
+ * is new takes mode and owner of `like`, where that is given. Returns the outermost folder that was made for it, null for none.
  */
 export async function replaceFile(
   real: string,
@@ -58,29 +58,39 @@ export async function replaceFile(
   bytes: Uint8Array,
   expected: Uint8Array | null,
   like: Facts | null = null,
-): Promise<void> {
-  await mkdir(dirname(real), { recursive: true });
-  await inFolderOf(real, async (base, target) => {
-    const old = await writableFacts(target, shown);
-    const temporary = join(base, `.${basename(real).slice(0, 80)}.${randomBytes(6).toString('hex')}.tmp`);
-    try {
-      await writeSynced(temporary, bytes, old ?? like);
-      await checkUnchanged(target, shown, expected);
-      await rename(temporary, target);
-    } catch (error) {
-      await unlink(temporary).catch(() => {}); // never made, or already in place
-      throw error;
-    }
-  });
+): Promise<string | null> {
+  const folder = await HeldFolder.make(dirname(real));
+  const name = basename(real);
+  const temporary = folder.at(`.${nameStart(name)}.${randomBytes(6).toString('hex')}.tmp`);
+  try {
+    const old = await writableFacts(folder.at(name), shown);
+    await writeSynced(temporary, bytes, old ?? like);
+    await checkUnchanged(folder, name, shown, expected);
+    if (expected === null) await nameNew(temporary, folder.at(name), shown);
+    else await rename(temporary, folder.at(name));
+    await folder.sync();
+    return folder.made;
+  } catch (error) {
+    await unlink(temporary).catch(() => {}); // never made, or already in place
+    await folder.takeBack();
+    throw error;
+  } finally {
+    await folder.close();
+  }
 }
 
 /** Takes a file away that still has the content `expected`; one that is read-only stays. */
-export function removeFile(real: string, shown: string, expected: Uint8Array): Promise<void> {
-  return inFolderOf(real, async (_, target) => {
-    await writableFacts(target, shown);
-    await checkUnchanged(target, shown, expected);
-    await unlink(target);
-  });
+export async function removeFile(real: string, shown: string, expected: Uint8Array): Promise<void> {
+  const folder = await HeldFolder.open(dirname(real));
+  const name = basename(real);
+  try {
+    await writableFacts(folder.at(name), shown);
+    await checkUnchanged(folder, name, shown, expected);
+    await unlink(folder.at(name));
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
 }
 
 /** Mode and owner of what stands there, null for nothing; throws FileRefused where it is read-only. */
@@ -89,20 +99,6 @@ export async function writableFacts(target: string, shown: string): Promise<Fact
   if (facts !== null && (facts.mode & 0o222) === 0)
     throw new FileRefused(`${shown} is read-only (mode ${(facts.mode & 0o777).toString(8)}).`);
   return facts;
-}
-
-/** Holds the folder open meanwhile, and syncs it. */
-async function inFolderOf(real: string, change: (base: string, target: string) => Promise<void>): Promise<void> {
-  const parent = dirname(real);
-  const folder = await openPlace(parent, constants.O_RDONLY | constants.O_DIRECTORY);
-  try {
-    // Names below this one are looked up in the folder that is open, wherever its path leads by now.
-    const base = process.platform === 'linux' ? `/proc/self/fd/${folder.fd}` : parent;
-    await change(base, join(base, basename(real)));
-    await folder.sync().catch(() => {}); // some file systems cannot sync a folder; the change stands all the same
-  } finally {
-    await folder.close();
-  }
 }
 
 /** What a replacement takes over from the file it replaces. */
@@ -143,17 +139,65 @@ async function writeSynced(path: string, bytes: Uint8Array, like: Facts | null):
   }
 }
 
-async function checkUnchanged(target: string, shown: string, expected: Uint8Array | null): Promise<void> {
-  let now: Buffer | null;
+async function checkUnchanged(
+  folder: HeldFolder,
+  name: string,
+  shown: string,
+  expected: Uint8Array | null,
+): Promise<void> {
+  if (await holds(folder, name, expected)) return;
+  throw changedMeanwhile(shown);
+}
+
+function changedMeanwhile(shown: string): FileRefused {
+  return new FileRefused(
+    `${shown} was changed by somebody else at the same moment; nothing was written. Read it again.`,
+  );
+}
+
+/** Only a regular file of the very size is read: a link, a FIFO or an endless device may stand there by now. */
+async function holds(folder: HeldFolder, name: string, expected: Uint8Array | null): Promise<boolean> {
+  let file: FileHandle;
   try {
-    now = await readFile(target);
+    file = await folder.openFile(name);
   } catch (error) {
-    if (systemCode(error) !== 'ENOENT') throw error;
-    now = null;
+    const code = systemCode(error);
+    if (code === 'ENOENT') return expected === null;
+    if (code === 'ELOOP' || code === 'ENXIO') return false; // a link, a socket
+    throw error;
   }
-  const same = now === null || expected === null ? now === expected : now.equals(expected);
-  if (!same)
-    throw new FileRefused(
-      `${shown} was changed by somebody else at the same moment; nothing was written. Read it again.`,
-    );
+  try {
+    if (expected === null) return false;
+    const facts = await file.stat();
+    return facts.isFile() && facts.size === expected.length && (await file.readFile()).equals(expected);
+  } finally {
+    await file.close();
+  }
+}
+
+/** Gives a new file its name, unless somebody else has taken that in this moment. */
+async function nameNew(temporary: string, target: string, shown: string): Promise<void> {
+  try {
+    await link(temporary, target);
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === 'EEXIST') throw changedMeanwhile(shown);
+    if (code === undefined || !cannotLink.has(code)) throw error;
+    await rename(temporary, target);
+    return;
+  }
+  await unlink(temporary);
+}
+
+/** What file systems say that have no second names for a file. */
+const cannotLink: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV']);
+
+/** As much of a name as leaves room for what is put around it, in whole characters: a file system counts bytes. */
+function nameStart(name: string): string {
+  let start = '';
+  for (const character of name) {
+    if (Buffer.byteLength(start + character) > 80) break;
+    start += character;
+  }
+  return start;
 }

@@ -6,7 +6,8 @@ import { constants } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { searchMs } from '../base/limits.ts';
-import { findPlace, judgeBelow, openPlace, type Place } from './paths.ts';
+import type { CallPlace } from './call-place.ts';
+import { judgeBelow, openPlace, type Place } from './paths.ts';
 import { plainSearch } from './search-plain.ts';
 import { ripgrepOnPath, shippedRipgrep } from './search-ripgrep.ts';
 import type { FoundLine, Search, SearchRequest } from './search.ts';
@@ -18,8 +19,12 @@ export type FindSearch = (environment: ToolEnvironment) => Promise<Search>;
 export const quickestSearch: FindSearch = async (environment) =>
   (await shippedRipgrep()) ?? (await ripgrepOnPath(environment.processEnvironment['PATH'] ?? '')) ?? plainSearch;
 
-export async function assessSearch(tool: string, path: string, environment: ToolEnvironment): Promise<Assessment> {
-  const place = await findPlace(path, environment);
+export async function assessSearch(
+  tool: string,
+  callPlace: CallPlace,
+  environment: ToolEnvironment,
+): Promise<Assessment> {
+  const place = await callPlace.judge(environment);
   if (place.toRead.kind === 'refused') return { effect: 'refused', reason: place.toRead.why };
   return {
     effect: 'read',
@@ -43,14 +48,14 @@ export interface Findings {
 
 /** `enough` is asked after each file. */
 export async function searchBelow(
-  given: string,
+  callPlace: CallPlace,
   request: Pick<SearchRequest, 'pattern' | 'ignoreCase' | 'hidden' | 'maxLines' | 'wants'>,
   enough: (files: readonly FoundFile[]) => boolean,
   findSearch: FindSearch,
   environment: ToolEnvironment,
   signal: AbortSignal,
 ): Promise<Findings | ToolResult> {
-  const place = await findPlace(given, environment);
+  const place = await callPlace.find(environment);
   if (place.toRead.kind === 'refused') return failed(place.toRead.why);
   try {
     const isFolder = await isFolderAt(place);

@@ -4,10 +4,11 @@
  */
 import { maxEditFileBytes } from '../base/limits.ts';
 import { ArgumentProblem, pathArgument, pick, prepareWith } from './arguments.ts';
+import { CallPlace } from './call-place.ts';
 import { describeChange } from './file-change.ts';
 import type { FileQueue } from './file-queue.ts';
 import { refuseStale, stampOf } from './file-stamp.ts';
-import { findPlace, type Place } from './paths.ts';
+import type { Place } from './paths.ts';
 import { FileRefused, readWhole, replaceFile, tooLarge } from './replace-file.ts';
 import { completed, failed, refusalOf } from './result.ts';
 import type { Assessment, PreparedCall, Tool, ToolEnvironment, ToolResult } from './tool.ts';
@@ -39,19 +40,20 @@ export function writeTool(queue: FileQueue): Tool {
 }
 
 function preparedWrite(queue: FileQueue, path: string, after: Buffer): PreparedCall {
+  const callPlace = new CallPlace(path);
   return {
     display: { title: 'Write', kind: 'edit', target: path },
-    assess: (environment) => assess(environment, path, after),
+    assess: (environment) => assess(environment, callPlace, after),
     execute: (environment) =>
       queue.run(
-        () => findPlace(path, environment),
+        () => callPlace.find(environment),
         (place) => change(environment, place, after),
       ),
   };
 }
 
-async function assess(environment: ToolEnvironment, path: string, after: Buffer): Promise<Assessment> {
-  const place = await findPlace(path, environment);
+async function assess(environment: ToolEnvironment, callPlace: CallPlace, after: Buffer): Promise<Assessment> {
+  const place = await callPlace.judge(environment);
   if (place.toChange.kind === 'refused') return { effect: 'refused', reason: place.toChange.why };
   const caution = place.toChange.kind === 'asks' ? place.toChange.why : null;
   try {

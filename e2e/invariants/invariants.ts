@@ -80,6 +80,8 @@ export const invariants = {
   PM16: 'A link out of the app opens outside it, without a way back into it.',
   PM17: 'A path is judged by where it leads, links followed, when it is opened.',
   PM18: 'App and documents say plainly which sandbox holds commands, or that tools run with the rights of the user.',
+  PM17: 'A path is judged by where it leads, links followed; what was judged is what is opened, and what leads elsewhere by then is refused.',
+  PM18: 'App and documents say plainly that tools run with the rights of the user.',
 
   OR1: 'A run goes on until a reply has no calls, unless another strategy is named; one that is unknown names those that are.',
   OR2: 'The strategy single makes one request, without a tool.',
