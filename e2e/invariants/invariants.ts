@@ -78,10 +78,8 @@ export const invariants = {
   PM14: 'Variables that would load foreign code are not handed to the processes we start.',
   PM15: 'Secrets lie in files that only their owner can read, and errors do not repeat them.',
   PM16: 'A link out of the app opens outside it, without a way back into it.',
-  PM17: 'A path is judged by where it leads, links followed, when it is opened.',
-  PM18: 'App and documents say plainly which sandbox holds commands, or that tools run with the rights of the user.',
   PM17: 'A path is judged by where it leads, links followed; what was judged is what is opened, and what leads elsewhere by then is refused.',
-  PM18: 'App and documents say plainly that tools run with the rights of the user.',
+  PM18: 'App and documents say plainly which sandbox holds commands, or that tools run with the rights of the user.',
 
   OR1: 'A run goes on until a reply has no calls, unless another strategy is named; one that is unknown names those that are.',
   OR2: 'The strategy single makes one request, without a tool.',
