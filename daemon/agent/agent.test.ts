@@ -763,18 +763,6 @@ describe('calls', () => {
     ]);
   });
 
-  test('a result too long for an event stands in a blob and reaches the model byte for byte', async () => {
-    const text = 'line 🌱\n'.repeat(50_000);
-    const made = await agentOn([calls('look'), says('done')], {
-      tools: [fakeTool('look', { run: () => Promise.resolve(text) })],
-    });
-    await made.submit('go');
-    const conversation = await made.until(ended());
-    expect(allCalls(conversation)[0]?.content[0]?.type).toBe('text-blob');
-    const result = made.model.requests[1]?.items.find((item) => item.type === 'result');
-    expect(result).toMatchObject({ parts: [{ type: 'text', text }] });
-  });
-
   test('arguments too long for an event stand in a blob, reach the tool, and are sent back as they were', async () => {
     const content = 'x🌱'.repeat(100_000);
     const got: unknown[] = [];

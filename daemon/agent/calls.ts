@@ -3,7 +3,7 @@
  * others wait for the one before, since it may change what they would do. Each end is written when it is there. Invariants:
  *   T1  a call starts only after `tool-call.started` is durable, and that only after its approval
  *   T2  every call that was requested gets exactly one end, here or by closing.ts
- *   T3  a call that ignores its signal is left behind after `abortGraceMs`; the turn does not wait for it
+ *   T3  a call that ignores its signal, or does not end, is left behind; the turn does not wait for it (bounded-run.ts)
  */
 import type { ToolCall } from '#protocol/conversation/tool-call.ts';
 import type { Draft } from '#protocol/event.ts';
@@ -14,20 +14,14 @@ import type { ApprovalId, CallId, StepId } from '#protocol/values/ids.ts';
 import type { BlobRef } from '#protocol/values/blob.ts';
 import type { CallOutcome } from '#protocol/values/outcome.ts';
 import { messageOf } from '../base/errors.ts';
-import { abortGraceMs, maxParallelSubAgents } from '../base/limits.ts';
-import type {
-  Assessment,
-  Assignment,
-  PreparedCall,
-  Question,
-  Tool,
-  ToolEnvironment,
-  ToolResult,
-} from '../tools/tool.ts';
+import { maxParallelSubAgents } from '../base/limits.ts';
+import type { Assessment, Assignment, PreparedCall, Question, Tool, ToolEnvironment } from '../tools/tool.ts';
 import { judge, type Verdict } from './approvals.ts';
-import { withoutLongText } from './long-text.ts';
+import { boundedResult } from './bounded-result.ts';
+import { runBounded } from './bounded-run.ts';
 import { OutputWriter } from './output-writer.ts';
 import { decideAsk } from './questions.ts';
+import { repeatNote } from './repeats.ts';
 import type { Allowed } from './rules.ts';
 import { delegate, type DelegationPorts } from './sub-agents.ts';
 
@@ -239,8 +233,8 @@ async function execute(ports: CallPorts, call: ToolCall, prepared: PreparedCall,
       if (!ended) output.add(text);
     },
   };
-  const work = run(prepared, environment, signal);
-  const result = await Promise.race([work, graceAfter(signal, work)]);
+  const ownDeadline = ports.tools.find((tool) => tool.name === call.tool)?.ownDeadline === true;
+  const result = await runBounded(prepared, environment, signal, ownDeadline);
   ended = true;
   const last = await output.finish();
   if (result === null || (signal.aborted && result.outcome !== 'completed')) {
@@ -252,31 +246,6 @@ async function execute(ports: CallPorts, call: ToolCall, prepared: PreparedCall,
   signal.throwIfAborted();
 }
 
-/** A tool must not throw; one that does fails its call, not the session. */
-async function run(prepared: PreparedCall, environment: ToolEnvironment, signal: AbortSignal): Promise<ToolResult> {
-  try {
-    return await prepared.execute(environment, signal);
-  } catch (error) {
-    return { outcome: 'failed', content: [{ type: 'text', text: `The tool failed: ${messageOf(error)}` }] };
-  }
-}
-
-/** Null once the signal has been aborted for `abortGraceMs` and the work has still not ended. */
-function graceAfter(signal: AbortSignal, work: Promise<unknown>): Promise<null> {
-  return new Promise((resolve) => {
-    let timer: NodeJS.Timeout | undefined;
-    const begin = () => {
-      timer = setTimeout(() => resolve(null), abortGraceMs);
-    };
-    if (signal.aborted) begin();
-    else signal.addEventListener('abort', begin, { once: true });
-    void work.finally(() => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', begin);
-    });
-  });
-}
-
 interface CallEnd {
   outcome: CallOutcome;
   content: ResultPart[];
@@ -286,7 +255,10 @@ interface CallEnd {
 
 /** Writes the call's end, with the last of its output in the same frame; a request for it that is still open is withdrawn, since no answer could reach it. */
 async function end(ports: CallPorts, callId: CallId, result: CallEnd, before: Draft[] = []): Promise<void> {
-  const content = await withoutLongText(result.content, (bytes) => ports.environment.storeBlob(bytes));
+  const bounded = await boundedResult(callId, result.content, (name) => ports.environment.spillFile(name));
+  const call = ports.conversation().active?.step?.calls.find((one) => one.callId === callId);
+  const note = call === undefined ? null : repeatNote(ports.conversation(), call, bounded);
+  const content: ResultPart[] = note === null ? bounded : [...bounded, { type: 'text', text: note }];
   const { details, todos } = result;
   await ports.transact((conversation) => ({
     events: [

@@ -15,7 +15,7 @@ import type { Project } from '#protocol/values/project.ts';
 import { addTotals } from '#protocol/values/usage.ts';
 import { RequestError } from '#protocol/errors.ts';
 import { LOG_VERSION } from '#protocol/version.ts';
-import { maxAgentDepth, maxResultBytes } from '../base/limits.ts';
+import { maxAgentDepth } from '../base/limits.ts';
 import type { Ids } from '../base/ids.ts';
 import type { InputId } from '#protocol/values/ids.ts';
 import type { Assignment } from '../tools/tool.ts';
@@ -201,10 +201,10 @@ function resultOf(conversation: Conversation): { outcome: CallOutcome; text: str
   const last = turn?.steps.at(-1);
   const said = last === undefined ? '' : textOf([last]);
   const soFar = turn === undefined ? '' : textOf(turn.steps);
-  const work = soFar === '' ? ' It had said nothing.' : ` Its work so far:\n\n${bounded(soFar)}`;
+  const work = soFar === '' ? ' It had said nothing.' : ` Its work so far:\n\n${soFar}`;
   switch (turn?.outcome) {
     case 'completed':
-      return { outcome: 'completed', text: said === '' ? 'The sub-agent ended without a word.' : bounded(said) };
+      return { outcome: 'completed', text: said === '' ? 'The sub-agent ended without a word.' : said };
     case 'failed':
       if (turn.failure?.code === 'token_limit')
         return { outcome: 'completed', text: `[${turn.failure.message}]${work}` };
@@ -226,13 +226,6 @@ function textOf(steps: Turn['steps']): string {
     .flatMap((step) => step.parts.filter((part) => part.kind === 'text' && part.text.trim() !== ''))
     .map((part) => part.text.trim())
     .join('\n\n');
-}
-
-/** The whole stands in the sub-agent's own log. */
-function bounded(text: string): string {
-  const most = maxResultBytes / 2;
-  if (Buffer.byteLength(text) <= maxResultBytes) return text;
-  return `${text.slice(0, most / 2)}\n[… left out, it is too long …]\n${text.slice(-most / 2)}`;
 }
 
 export function spentBy(

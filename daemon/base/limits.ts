@@ -35,6 +35,8 @@ export const sampledOutputMs = 1000;
 /** Model-visible output of one call, head and tail together: what all the peers settled near. */
 export const maxResultBytes = 50 * 1024;
 export const maxResultLines = 2000;
+/** Text of one result that a tool did not bound itself: longer, and head and tail of `maxResultBytes` are shown. */
+export const maxCallTextBytes = 64 * 1024;
 /** The whole output of a command kept in its spill file. */
 export const maxSpillBytes = 64 * 1024 * 1024;
 /** Largest file that edit and write handle. */
@@ -61,6 +63,8 @@ export const maxJobWaitMs = 600_000;
 export const maxShownJobBytes = 64 * 1024;
 /** Between TERM and KILL to a process group: abort must end within 5 s all in all. */
 export const termGraceMs = 2_000;
+/** A tool that has no deadline of its own is stopped after this. */
+export const toolBackstopMs = 600_000;
 /** How long abort waits for a tool that ignores its signal before it closes the call without it. */
 export const abortGraceMs = 4_000;
 /** Silence on a provider's stream after which the connection counts as dead. */

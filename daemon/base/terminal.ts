@@ -3,6 +3,7 @@
  * is /dev/null as always. The only file that knows node-pty, which is native and may be missing.
  */
 import { constants } from 'node:os';
+import type * as nodePty from '@lydell/node-pty';
 import type { Exit, GatedChild, GatedRequest } from './gated-child.ts';
 
 /** There is no terminal to be had on this machine. */
@@ -58,7 +59,7 @@ export async function spawnInTerminal(request: GatedRequest): Promise<GatedChild
   };
 }
 
-async function loaded(): Promise<typeof import('@lydell/node-pty')> {
+async function loaded(): Promise<typeof nodePty> {
   try {
     return await import('@lydell/node-pty');
   } catch (error) {

@@ -47,6 +47,7 @@ export const bashTool: Tool = {
     required: ['command'],
   },
   readOnly: false,
+  ownDeadline: true,
   ready: () => void loadJudge(),
   prepare: (args) => prepareWith(() => preparedBash(args)),
 };

@@ -155,6 +155,8 @@ export interface Tool {
   readonly readOnly: boolean;
   /** The modes that offer it; all of them where none are named. */
   readonly modes?: readonly Mode[];
+  /** Ends by itself in bounded time; every other is stopped after `toolBackstopMs`. */
+  readonly ownDeadline?: boolean;
   /** Only where a person leads: not for a sub-agent. */
   readonly forPeople?: boolean;
   /** Starts sub-agents: not where there can be none. */

@@ -23,6 +23,7 @@ export const jobTool: Tool = {
     required: ['action'],
   },
   readOnly: true,
+  ownDeadline: true,
   relevant: ({ counts }) => counts.jobs > 0,
   prepare: (args) => prepareWith(() => preparedJob(args)),
 };
