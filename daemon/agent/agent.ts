@@ -8,25 +8,19 @@ import { RequestError } from '#protocol/errors.ts';
 import type { CommandMark, Draft } from '#protocol/event.ts';
 import type { InputTarget } from '#protocol/events/input.ts';
 import type { InputPart } from '#protocol/values/content.ts';
+import type { ContextReport } from '#protocol/values/context-report.ts';
 import type { InputId, SessionId } from '#protocol/values/ids.ts';
 import type { Effort, Mode } from '#protocol/values/model.ts';
 import type { Clock } from '../base/clock.ts';
 import { assert } from '../base/errors.ts';
-import {
-  maxAgentDepth,
-  maxInlineFieldBytes,
-  maxStepsPerTurn,
-  maxSubAgentSteps,
-  subAgentTokens,
-} from '../base/limits.ts';
+import { maxInlineFieldBytes, maxStepsPerTurn, maxSubAgentSteps, subAgentTokens } from '../base/limits.ts';
 import type { ResolveModel } from '../llm/resolved-model.ts';
 import type { Session } from '../session/session.ts';
-import { toolsFor } from '../tools/registry.ts';
 import type { Sandbox } from '../tools/sandbox/sandbox.ts';
 import type { ProcessLedger, Tool } from '../tools/tool.ts';
 import type { Allowed } from './rules.ts';
 import { checkAttachments } from './attachments.ts';
-import { Context } from './context.ts';
+import { Requests } from './context/request.ts';
 import {
   decideAnswer,
   decideCompact,
@@ -43,7 +37,7 @@ import { Driver } from './driver.ts';
 import { Jobs } from './jobs/jobs.ts';
 import type { DriverState } from './driver-state.ts';
 import { withoutLongText } from './long-text.ts';
-import { promptParts, promptText } from './prompt.ts';
+import { offeredTo } from './offered-tools.ts';
 import { decideReply, type Reply } from './questions.ts';
 import { childrenOf, stricter, type SubAgent, type SubAgents } from './sub-agents.ts';
 
@@ -83,23 +77,18 @@ export class Agent {
   readonly #options: AgentOptions;
   readonly #driver: Driver;
   readonly #jobs: Jobs;
+  readonly #requests: Requests;
   #closed: Promise<void> | null = null;
 
   constructor(options: AgentOptions) {
     this.#options = options;
     const { session } = options;
-    const context = new Context((blob) => session.readBlob(blob));
     const filesSeen = new Map<string, string>();
     const facts = session.conversation.session;
     // Tools must never work in a folder that nobody named.
     assert(facts !== null, 'an agent of a session that never began');
     const { folder, spawned } = facts;
-    const deep = (spawned?.depth ?? 0) >= maxAgentDepth;
-    const tools = options.tools.filter(
-      (tool) =>
-        !(tool.forPeople === true && spawned !== null) &&
-        !(tool.startsAgents === true && (deep || options.subAgents === null)),
-    );
+    const tools = offeredTo(facts, options.tools, options.subAgents !== null);
     this.#jobs = new Jobs({
       conversation: () => session.conversation,
       transact: (decide) => session.transact(decide),
@@ -109,36 +98,26 @@ export class Agent {
       fault: options.fault,
     });
     const limited = (own: Mode) => (options.modeLimit === null ? own : stricter(own, options.modeLimit()));
+    const requests = new Requests({
+      sessionId: facts.sessionId,
+      folder,
+      clock: options.clock,
+      tools,
+      sandbox: options.sandbox.state,
+      limited,
+      readBlob: (blob) => session.readBlob(blob),
+    });
+    this.#requests = requests;
     this.#driver = new Driver({
       session,
       defaultModel: options.defaultModel,
       resolveModel: options.resolveModel,
-      buildRequest: async (conversation, model, sees, takesPdf) => {
-        const step = conversation.active?.step;
-        const mode = limited(step?.mode ?? conversation.settings.mode);
-        const day = new Date(options.clock.now()).toISOString().slice(0, 10);
-        const parts = await promptParts({
-          folder,
-          mode,
-          platform: process.platform,
-          day,
-          sandbox: options.sandbox.state,
-        });
-        const offered = toolsFor(mode, tools).filter((tool) => tool.relevant?.(conversation) ?? true);
-        return {
-          model,
-          effort: step?.effort ?? null,
-          ...promptText(parts),
-          session: facts.sessionId,
-          items: await context.items(conversation, model, sees, takesPdf),
-          tools: offered.map(({ name, description, parameters }) => ({ name, description, parameters })),
-        };
-      },
+      buildRequest: (conversation, model, takes) => requests.build(conversation, model, takes),
       maxSteps: spawned === null ? maxStepsPerTurn : maxSubAgentSteps,
       maxTokens: spawned === null ? null : subAgentTokens,
       childMoves: () => options.childMoves(session.conversation),
       compactAt: options.compactAt,
-      refusePictures: (model) => context.refusePictures(model),
+      refusePictures: (model) => requests.refusePictures(model),
       callPorts: {
         conversation: () => session.conversation,
         transact: (decide) => session.transact(decide),
@@ -346,6 +325,20 @@ export class Agent {
     const seq = await this.#command(command, (conversation) => decideCompact(conversation, command));
     this.#driver.nudge();
     return seq;
+  }
+
+  /** What the next request would hold, part by part. Costs a read of the log where its history is not whole yet. */
+  async contextReport(): Promise<ContextReport> {
+    const { session, resolveModel, defaultModel } = this.#options;
+    await session.hydrate();
+    const { conversation } = session;
+    const name = conversation.active?.step?.model ?? conversation.settings.model ?? defaultModel();
+    const resolved = await resolveModel(name);
+    const known = 'failure' in resolved ? null : resolved;
+    const limit = known?.contextWindow ?? conversation.context?.limit ?? null;
+    const model = known?.model ?? name.slice(name.indexOf('/') + 1);
+    const takes = { pictures: known?.pictures ?? null, documents: known?.documents === true };
+    return this.#requests.report(conversation, { name, model, limit }, takes);
   }
 
   rename(title: string, command: CommandMark): Promise<number> {

@@ -11,6 +11,7 @@ import { RequestError } from '#protocol/errors.ts';
 import type { CommandMark, Draft, SessionEvent } from '#protocol/event.ts';
 import type { BlobRef } from '#protocol/values/blob.ts';
 import type { InputPart } from '#protocol/values/content.ts';
+import type { ContextReport } from '#protocol/values/context-report.ts';
 import type { ProjectId, SessionId } from '#protocol/values/ids.ts';
 import type { Effort, Mode } from '#protocol/values/model.ts';
 import type { Project } from '#protocol/values/project.ts';
@@ -36,6 +37,7 @@ import { Agent } from './agent.ts';
 import { AgentTree } from './agent-tree.ts';
 import type { Allowed } from './rules.ts';
 import { checkAttachments } from './attachments.ts';
+import { reportOfLog } from './context/report-of-log.ts';
 import { repeated, requireRoom } from './decide.ts';
 import { withoutLongText } from './long-text.ts';
 import { endOrphans, SessionProcesses } from './process-ledger.ts';
@@ -292,6 +294,17 @@ export class Agents {
         live.idleSince = this.#options.clock.now();
       },
     };
+  }
+
+  /** Of any session that can be read, also of one that is written elsewhere. */
+  async contextReport(sessionId: SessionId): Promise<ContextReport> {
+    try {
+      return await (await this.agent(sessionId)).contextReport();
+    } catch (error) {
+      if (error instanceof RequestError && (error.code === 'busy' || error.code === 'read_only'))
+        return reportOfLog(placeInHome(this.#options.home, sessionId));
+      throw error;
+    }
   }
 
   /** A blob by its hash, whatever session refers to it. */

@@ -95,6 +95,7 @@ export function sessionHandlers({
     'session.resume': (params) => on(params, (agent, mark) => agent.resume(mark)),
     'session.abort': (params) => on(params, (agent, mark) => agent.abort(mark)),
     'session.compact': (params) => on(params, (agent, mark) => agent.compact(mark)),
+    'session.context': ({ sessionId }) => agents.contextReport(sessionId),
     'session.configure': (params) =>
       on(params, async (agent, mark) => {
         const { settings, commands } = agent.conversation;

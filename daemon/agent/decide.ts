@@ -18,7 +18,7 @@ import type { JsonObject } from '#protocol/values/json.ts';
 import type { Effort, Mode } from '#protocol/values/model.ts';
 import type { Failure } from '#protocol/values/outcome.ts';
 import { effortWords, nearestEffort } from '../llm/catalogue/efforts.ts';
-import { isCompactionDue } from './compaction.ts';
+import { isCompactionDue } from './context/compaction.ts';
 
 /** The seq of the first answer where the command is a repeat, null where it is new. Throws `conflict` or `stale`. */
 export function repeated(conversation: Conversation, command: CommandMark, now: number): number | null {

@@ -20,7 +20,8 @@ import { runCalls, type CallPorts } from './calls.ts';
 import { decideNext, type Next, type NextOptions } from './decide.ts';
 import { next, type DriverSignal, type DriverState } from './driver-state.ts';
 import { runStep } from './step.ts';
-import { summarise } from './summarise.ts';
+import type { Takes } from './context/request.ts';
+import { summarise } from './context/summarise.ts';
 
 export interface DriverPorts {
   session: Session;
@@ -32,13 +33,8 @@ export interface DriverPorts {
   readonly maxTokens: number | null;
   /** Whether a sub-agent of an open call works just now, or has ended without that call knowing: then the turn is not at rest. */
   childMoves(): boolean;
-  /** The whole request for the open step; the conversation's history is whole. `sees`: whether the model takes pictures, null for unknown. */
-  buildRequest(
-    conversation: Conversation,
-    model: string,
-    sees: boolean | null,
-    takesPdf: boolean,
-  ): Promise<ModelRequest>;
+  /** The whole request for the open step; the conversation's history is whole. */
+  buildRequest(conversation: Conversation, model: string, takes: Takes): Promise<ModelRequest>;
   /** The model would not take the pictures of the last request: the next holds notes instead. */
   refusePictures(model: string): void;
   callPorts: CallPorts;
@@ -239,12 +235,8 @@ export class Driver {
     const resolved = await this.#ports.resolveModel(name);
     if ('failure' in resolved) return this.#fail(turnId, stepId, resolved.failure, undefined);
     const build = async () => {
-      const asked = await this.#ports.buildRequest(
-        session.conversation,
-        resolved.model,
-        resolved.pictures ?? null,
-        resolved.documents === true,
-      );
+      const takes = { pictures: resolved.pictures ?? null, documents: resolved.documents === true };
+      const asked = await this.#ports.buildRequest(session.conversation, resolved.model, takes);
       // What the model takes may have changed since the step was opened, by the settings or by a crash in between.
       return { ...asked, effort: nearestEffort(asked.effort, resolved.efforts) };
     };

@@ -14,7 +14,7 @@ import { recover } from '../session/recovery.ts';
 import { Session } from '../session/session.ts';
 import { allCalls } from '../testing/agent-on.ts';
 import { sessionIdOf, temporaryHome } from '../testing/temporary-home.ts';
-import { Context } from './context.ts';
+import { Context } from './context/context.ts';
 
 const program = fileURLToPath(new URL('fixtures/submit-until-killed.ts', import.meta.url));
 

@@ -98,7 +98,10 @@ export function commandLine(version: string, around: () => Surroundings) {
       return jobs(around(), action ?? 'list', words);
     });
   cli
-    .command('session <action> [session]', '"session list", "session inspect ID|FILE", "session dump ID|FILE"')
+    .command(
+      'session <action> [session]',
+      '"session list", "session inspect ID|FILE", "session context ID|FILE", "session dump ID|FILE"',
+    )
     .option('--json', 'Print JSON')
     .action(async (action: string, session: string | undefined, options: { json?: boolean }) => {
       const verbs = await import('./session.ts');

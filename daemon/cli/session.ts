@@ -1,4 +1,4 @@
-/** `alcove session list | inspect | dump`. Reads the logs themselves, so it works beside a running daemon and without one, and writes nothing. */
+/** `alcove session list | inspect | context | dump`. Reads the logs themselves, so it works beside a running daemon and without one, and writes nothing. */
 import { once } from 'node:events';
 import { readdir, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
@@ -6,7 +6,9 @@ import type { SessionId } from '#protocol/values/ids.ts';
 import { messageOf } from '../base/errors.ts';
 import { homePaths } from '../base/files.ts';
 import { dumpLog, inspectLog, type Inspection } from '../session/inspect.ts';
-import { logSuffix, placeInHome } from '../session/place.ts';
+import { reportOfLog } from '../agent/context/report-of-log.ts';
+import { logSuffix, placeInHome, placeOfFile } from '../session/place.ts';
+import { contextWords } from './context-words.ts';
 import { endWithReader } from './reader.ts';
 import type { Surroundings } from './surroundings.ts';
 import { UsageError } from './usage-error.ts';
@@ -19,14 +21,22 @@ export async function session(
 ): Promise<number> {
   endWithReader();
   if (action === 'list') return list(around, options.json === true);
-  if (action !== 'inspect' && action !== 'dump')
-    throw new UsageError('Use "session list", "session inspect ID|FILE" or "session dump ID|FILE".');
+  if (action !== 'inspect' && action !== 'context' && action !== 'dump')
+    throw new UsageError(
+      'Use "session list", "session inspect ID|FILE", "session context ID|FILE" or "session dump ID|FILE".',
+    );
   if (name === undefined) throw new UsageError(`Name the session: "alcove session list" lists their ids.`);
   const file = /\.jsonl(\.zst)?$/.test(name) ? name : placeInHome(homePaths(around.home), name as SessionId).log;
   if ((await stat(file).catch(() => null)) === null)
     throw new Error(
       `There is no session ${name}${file === name ? '' : ` in ${around.home}`}. "alcove session list" lists them.`,
     );
+  if (action === 'context') {
+    const report = await reportOfLog(placeOfFile(file));
+    if (options.json === true) print(report);
+    else process.stdout.write(contextWords(report));
+    return 0;
+  }
   return action === 'inspect' ? inspect(file, options.json === true) : dump(file);
 }
 

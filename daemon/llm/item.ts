@@ -10,7 +10,7 @@ export type ItemPart =
   | { type: 'text'; text: string }
   | { type: 'image'; mediaType: string; base64: string }
   /** Only where the model takes PDFs; others get the text of it. */
-  | { type: 'document'; mediaType: 'application/pdf'; base64: string; name: string };
+  | { type: 'document'; mediaType: 'application/pdf'; base64: string; name: string; pages: number };
 
 export type Item =
   | { type: 'person'; parts: ItemPart[] }

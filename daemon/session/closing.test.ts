@@ -5,7 +5,7 @@ import { atRest, openWork } from '#protocol/conversation/open.ts';
 import { reduce } from '#protocol/conversation/reduce.ts';
 import type { SessionEvent } from '#protocol/event.ts';
 import { LogBuilder } from '#protocol/testing/log-builder.ts';
-import { Context } from '../agent/context.ts';
+import { Context } from '../agent/context/context.ts';
 import type { HomePaths } from '../base/files.ts';
 import { LogWriter } from '../log/writer.ts';
 import { ManualClock } from '../testing/manual-clock.ts';

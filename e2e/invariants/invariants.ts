@@ -90,6 +90,7 @@ export const invariants = {
   OR8: 'A sub-agent works in a session of its own within its tokens, may do no more than its parent, and ends with it; its last reply is the result.',
   OR9: 'A command in the background belongs to its session under an id of its own, keeps no turn from ending, has one end, and is interrupted, never started again, by a restart.',
 
+  CX3: 'What fills the context is told part by part, as the next request would hold it, apart from what the provider measured; the shares add up.',
   CX4: "A project's AGENTS.md and CLAUDE.md are in the prompt, as they are when it is sent.",
   CX17: 'The prompt asks for no narration before calls and for faithful reports.',
   UI1: 'A project is a folder; removing it hides it and can be undone; its files and logs stay.',

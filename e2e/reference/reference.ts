@@ -19,6 +19,7 @@ import { notices } from '#protocol/notices/notice.ts';
 import type { Schema } from '#protocol/schema.ts';
 import { blobRef } from '#protocol/values/blob.ts';
 import { image, inputPart } from '#protocol/values/content.ts';
+import { contextReport } from '#protocol/values/context-report.ts';
 import { callDetails, callDisplay, fileChange } from '#protocol/values/display.ts';
 import { failure } from '#protocol/values/outcome.ts';
 import { project } from '#protocol/values/project.ts';
@@ -30,6 +31,7 @@ const named: Readonly<Record<string, Schema<never>>> = Object.fromEntries(
     BlobRef: blobRef,
     CallDetails: callDetails,
     CallDisplay: callDisplay,
+    ContextReport: contextReport,
     Failure: failure,
     FileChange: fileChange,
     FolderEntry: folderEntry,

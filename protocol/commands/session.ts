@@ -5,6 +5,7 @@
 import { z } from '../schema.ts';
 import { inputTarget } from '../events/input.ts';
 import { inputPart } from '../values/content.ts';
+import { contextReport } from '../values/context-report.ts';
 import { commandId, inputId, projectId, sessionId } from '../values/ids.ts';
 import { effort, mode, modelWish } from '../values/model.ts';
 import { condensedEvents, conversation, sessionSummary } from './session-values.ts';
@@ -109,6 +110,11 @@ export const sessionCommands = {
     doc: 'Lets a summary stand for the old steps in the model’s context, at the next step boundary. The log keeps everything. What comes of it is told by events.',
     params: z.object(onSession),
     result: done,
+  },
+  'session.context': {
+    doc: 'What fills the model’s context, part by part, as the next request would hold it: estimates, with what the provider measured apart from them.',
+    params: z.object({ sessionId }),
+    result: contextReport,
   },
   'session.configure': {
     doc: 'Sets model, effort or mode; applies from the next step on (the mode from the next tool call).',

@@ -9,7 +9,13 @@ import { chatBody } from './openai-chat-request.ts';
 import { responsesBody } from './openai-responses-request.ts';
 
 const base64 = pdfOf(['Roses']).toString('base64');
-const document = { type: 'document' as const, mediaType: 'application/pdf' as const, base64, name: 'garden.pdf' };
+const document = {
+  type: 'document' as const,
+  mediaType: 'application/pdf' as const,
+  base64,
+  name: 'garden.pdf',
+  pages: 1,
+};
 const items: Item[] = [{ type: 'person', parts: [document, { type: 'text', text: 'What is in it?' }] }];
 const url = `data:application/pdf;base64,${base64}`;
 

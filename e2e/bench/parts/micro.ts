@@ -11,7 +11,11 @@ import { promisify } from 'node:util';
 import type { Bench, Measured } from '../contestant.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-const files = ['daemon/log/frame.bench.ts', 'protocol/conversation/reduce.bench.ts', 'daemon/agent/context.bench.ts'];
+const files = [
+  'daemon/log/frame.bench.ts',
+  'protocol/conversation/reduce.bench.ts',
+  'daemon/agent/context/context.bench.ts',
+];
 /** One run of them takes half a minute. */
 const enoughRuns = 3;
 const longestMs = 5 * 60_000;

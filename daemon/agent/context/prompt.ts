@@ -12,6 +12,8 @@ export interface PromptPart {
   text: string;
   /** Changes within a session, so it is sent behind what a provider can keep (PR16). */
   changes?: true;
+  /** From a file of the project. */
+  instructions?: true;
 }
 
 export interface PromptFacts {
@@ -47,6 +49,7 @@ export async function promptParts(facts: PromptFacts): Promise<PromptPart[]> {
     ...instructions.map(({ path, text }) => ({
       name: path,
       text: `Instructions of the project, from ${path}:\n${text}`,
+      instructions: true as const,
     })),
     { name: 'day', text: `Today: ${facts.day}`, changes: true },
     { name: 'mode', text: modes[facts.mode], changes: true },

@@ -12,11 +12,11 @@ import {
   maxSummaryCharacters,
   summaryQuestionShare,
   summaryQuestionTokens,
-} from '../base/limits.ts';
-import { costOf } from '../llm/catalogue/cost.ts';
-import type { ModelRequest, StreamEnd } from '../llm/item.ts';
-import type { ModelClient } from '../llm/model-stream.ts';
-import type { ResolveModel } from '../llm/resolved-model.ts';
+} from '../../base/limits.ts';
+import { costOf } from '../../llm/catalogue/cost.ts';
+import type { ModelRequest, StreamEnd } from '../../llm/item.ts';
+import type { ModelClient } from '../../llm/model-stream.ts';
+import type { ResolveModel } from '../../llm/resolved-model.ts';
 import {
   failedEnd,
   planCompaction,
@@ -25,7 +25,7 @@ import {
   summaryQuestion,
   summarySystem,
 } from './compaction.ts';
-import { waitBeforeRetry } from './step.ts';
+import { waitBeforeRetry } from '../step.ts';
 
 type CompactionEnd = Extract<Draft, { type: 'compaction.ended' }>;
 

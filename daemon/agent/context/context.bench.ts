@@ -6,8 +6,8 @@
 import { bench, describe } from 'vitest';
 import { fold } from '#protocol/testing/log-builder.ts';
 import { workingSession } from '#protocol/testing/working-session.ts';
-import { chatBody } from '../llm/formats/openai-chat-request.ts';
-import type { Item } from '../llm/item.ts';
+import { chatBody } from '../../llm/formats/openai-chat-request.ts';
+import type { Item } from '../../llm/item.ts';
 import { Context } from './context.ts';
 
 const short = { time: 500, warmupTime: 150 };

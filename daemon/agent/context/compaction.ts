@@ -13,7 +13,8 @@ import {
   leastCompactedShare,
   maxSummaryFiles,
   recompactShare,
-} from '../base/limits.ts';
+} from '../../base/limits.ts';
+import { estimateTokens, pictureTokens } from './estimate.ts';
 
 export interface CompactionPlan {
   /** Complete steps that the summary will stand for, oldest first. */
@@ -22,11 +23,6 @@ export interface CompactionPlan {
   /** Estimates, in tokens. */
   readonly compacted: number;
   readonly kept: number;
-}
-
-/** Four characters a token: what text of programs comes to, within a third. Of English less, so that it errs to the safe side. */
-export function estimateTokens(characters: number): number {
-  return Math.ceil(characters / 4);
 }
 
 /** What can be summarised now; null where there is nothing: no complete step stands before those that are kept. */
@@ -92,12 +88,11 @@ export function tokensOf(step: Step): number {
   return estimateTokens(characters);
 }
 
-/** A picture counts as the 1,600 tokens that most vendors count for one of the largest size. */
 function lengthOf(parts: readonly (InputPart | ResultPart)[]): number {
   return parts.reduce((sum, part) => {
     if (part.type === 'text') return sum + part.text.length;
     if (part.type === 'document') return sum + part.text.bytes;
-    return sum + (part.type === 'image' ? 6400 : part.blob.bytes);
+    return sum + (part.type === 'image' ? 4 * pictureTokens : part.blob.bytes);
   }, 0);
 }
 

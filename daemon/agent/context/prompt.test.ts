@@ -2,10 +2,10 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { noSandbox, type SandboxState } from '#protocol/values/sandbox.ts';
-import { FileQueue } from '../tools/file-queue.ts';
-import { builtInTools, toolsFor } from '../tools/registry.ts';
-import { agentOn, calls, ended, fakeTool, says } from '../testing/agent-on.ts';
-import { temporaryFolder } from '../testing/temporary-folder.ts';
+import { FileQueue } from '../../tools/file-queue.ts';
+import { builtInTools, toolsFor } from '../../tools/registry.ts';
+import { agentOn, calls, ended, fakeTool, says } from '../../testing/agent-on.ts';
+import { temporaryFolder } from '../../testing/temporary-folder.ts';
 import { promptParts, promptText } from './prompt.ts';
 
 const facts = { mode: 'ask' as const, platform: 'linux', sandbox: noSandbox, day: '2026-01-01' };

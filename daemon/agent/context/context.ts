@@ -11,10 +11,10 @@ import type { Conversation, Part as ReplyPart, Step } from '#protocol/conversati
 import type { ToolCall } from '#protocol/conversation/tool-call.ts';
 import type { Document, Image, InputPart, ResultPart } from '#protocol/values/content.ts';
 import type { BlobRef } from '#protocol/values/blob.ts';
-import { maxRequestPictureBytes, maxRequestPictures, maxSentPdfPages } from '../base/limits.ts';
-import type { Item, ItemPart, ReplyPiece } from '../llm/item.ts';
-import { fitPicture } from '../pictures/fit-picture.ts';
-import { jobNote } from '../tools/commands/job-words.ts';
+import { maxRequestPictureBytes, maxRequestPictures, maxSentPdfPages } from '../../base/limits.ts';
+import type { Item, ItemPart, ReplyPiece } from '../../llm/item.ts';
+import { fitPicture } from '../../pictures/fit-picture.ts';
+import { jobNote } from '../../tools/commands/job-words.ts';
 import { memoryText } from './compaction.ts';
 
 /** Reads a blob's bytes, or null where it is gone. */
@@ -47,14 +47,23 @@ type Prepared = { readonly part: ItemPart; readonly bytes: number } | { readonly
 
 export class Context {
   readonly #readBlob: ReadBlob;
-  readonly #made = new WeakMap<Step, MadeStep>();
+  #made = new WeakMap<Step, MadeStep>();
   /** Those of the last request, by their hash. */
   #prepared = new Map<string, Prepared>();
   /** Pictures that a provider would not take: by the model that was asked and their hash. */
-  readonly #refused = new Set<string>();
+  #refused = new Set<string>();
 
   constructor(readBlob: ReadBlob) {
     this.#readBlob = readBlob;
+  }
+
+  /** For a look at the next request while one is under way: knows what this one knows, and changes nothing of what it sent last. */
+  apart(): Context {
+    const other = new Context(this.#readBlob);
+    other.#made = this.#made;
+    other.#prepared = this.#prepared;
+    other.#refused = this.#refused;
+    return other;
   }
 
   /**
@@ -162,6 +171,7 @@ export class Context {
           mediaType: 'application/pdf',
           base64: Buffer.from(bytes).toString('base64'),
           name: called,
+          pages,
         };
     }
     const read = await this.#readBlob(text);

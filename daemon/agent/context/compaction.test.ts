@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest';
 import type { Conversation } from '#protocol/conversation/conversation.ts';
 import { LogBuilder } from '#protocol/testing/log-builder.ts';
 import type { Failure } from '#protocol/values/outcome.ts';
-import { maxSummaryFiles } from '../base/limits.ts';
-import type { Item, ModelRequest } from '../llm/item.ts';
-import type { Action } from '../llm/scripted/scripted.ts';
-import { agentOn, calls, ended, fakeTool, says, type AgentSetup } from '../testing/agent-on.ts';
+import { maxSummaryFiles } from '../../base/limits.ts';
+import type { Item, ModelRequest } from '../../llm/item.ts';
+import type { Action } from '../../llm/scripted/scripted.ts';
+import { agentOn, calls, ended, fakeTool, says, type AgentSetup } from '../../testing/agent-on.ts';
 import { isCompactionDue, planCompaction, touchedFiles } from './compaction.ts';
 import { Context } from './context.ts';
 

@@ -7,12 +7,12 @@ import { reduce } from '#protocol/conversation/reduce.ts';
 import { goldenLogs } from '#protocol/testing/golden-logs.ts';
 import { fold, LogBuilder } from '#protocol/testing/log-builder.ts';
 import type { CallId, InputId, StepId } from '#protocol/values/ids.ts';
-import type { Item } from '../llm/item.ts';
-import { maxPictureSide, maxRequestPictures, maxSentPdfPages, scaledPictureSide } from '../base/limits.ts';
-import { gifOf, jpegOf, pngClaiming, pngOf } from '../testing/pictures.ts';
-import { pdfOf } from '../testing/pdf.ts';
-import { pictureFacts } from '../pictures/picture-facts.ts';
-import { closeOpenWork, type Cause } from '../session/closing.ts';
+import type { Item } from '../../llm/item.ts';
+import { maxPictureSide, maxRequestPictures, maxSentPdfPages, scaledPictureSide } from '../../base/limits.ts';
+import { gifOf, jpegOf, pngClaiming, pngOf } from '../../testing/pictures.ts';
+import { pdfOf } from '../../testing/pdf.ts';
+import { pictureFacts } from '../../pictures/picture-facts.ts';
+import { closeOpenWork, type Cause } from '../../session/closing.ts';
 import { Context } from './context.ts';
 
 const nothing = new Context(() => Promise.resolve(null));
@@ -265,6 +265,7 @@ describe('pictures of a request', () => {
       mediaType: 'application/pdf',
       base64: pdf.toString('base64'),
       name: 'garden.pdf',
+      pages: 1,
     });
     const asText = [
       'The person attached the file garden.pdf (the text of its 1 page):\n```\n--- Page 1 ---\nRoses\n```',
