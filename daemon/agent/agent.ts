@@ -17,7 +17,7 @@ import { maxInlineFieldBytes, maxStepsPerTurn, maxSubAgentSteps, subAgentTokens 
 import type { ResolveModel } from '../llm/resolved-model.ts';
 import type { Session } from '../session/session.ts';
 import type { Sandbox } from '../tools/sandbox/sandbox.ts';
-import type { ProcessLedger, Tool } from '../tools/tool.ts';
+import type { ProcessLedger, TemporaryLedger, Tool } from '../tools/tool.ts';
 import type { Allowed } from './rules.ts';
 import { checkAttachments } from './attachments.ts';
 import { Requests } from './context/request.ts';
@@ -45,7 +45,7 @@ export interface AgentOptions {
   session: Session;
   clock: Clock;
   tools: readonly Tool[];
-  processes: ProcessLedger & { endAll(): Promise<void> };
+  processes: ProcessLedger & TemporaryLedger & { endAll(): Promise<void> };
   /** Environment for the tools' processes, scrubbed. */
   /** What commands run in. */
   sandbox: Sandbox;
@@ -143,6 +143,7 @@ export class Agent {
           spillFile: (name) => session.spillFile(name),
           filesSeen: { get: (path) => filesSeen.get(path), set: (path, stamp) => void filesSeen.set(path, stamp) },
           processes: options.processes,
+          temporaries: options.processes,
         },
       },
       changed: options.changed,

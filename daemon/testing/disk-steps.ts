@@ -47,7 +47,18 @@ const pathCalls = [
   'readdir',
   'realpath',
 ];
-const fileCalls = ['writeFile', 'readFile', 'read', 'chmod', 'chown', 'sync', 'stat', 'close'];
+const fileCalls = [
+  'writeFile',
+  'readFile',
+  'read',
+  'chmod',
+  'chown',
+  'sync',
+  'stat',
+  'close',
+  'appendFile',
+  'truncate',
+];
 
 /** For the life of the process: outside `stepByStep` the calls are what they were. */
 async function install(): Promise<void> {

@@ -16,6 +16,8 @@ export class ToolScratch {
   readonly seen = new Map<string, string>();
   readonly mark = `test-${process.pid}-${Math.random().toString(36).slice(2)}`;
   readonly groups: string[] = [];
+  /** Those that are being written. */
+  readonly temporaries = new Set<string>();
   output = '';
 
   readonly environment: ToolEnvironment = {
@@ -46,6 +48,16 @@ export class ToolScratch {
       },
     },
     jobs: noJobs,
+    temporaries: {
+      writing: (path) => {
+        this.temporaries.add(path);
+        return Promise.resolve();
+      },
+      written: (path) => {
+        this.temporaries.delete(path);
+        return Promise.resolve();
+      },
+    },
     output: (text) => {
       this.output += text;
     },

@@ -24,7 +24,7 @@ import {
   type Facts,
 } from './replace-file.ts';
 import { completed, failed, refusalOf } from './result.ts';
-import type { Assessment, PreparedCall, Tool, ToolEnvironment, ToolResult } from './tool.ts';
+import type { Assessment, PreparedCall, TemporaryLedger, Tool, ToolEnvironment, ToolResult } from './tool.ts';
 
 export function applyPatchTool(queue: FileQueue): Tool {
   return {
@@ -141,7 +141,7 @@ async function change(
     // Blobs first: a change that cannot be undone must not happen.
     const details = await describeChanges(environment, told(plan));
     if (signal.aborted) return failed('The patch was stopped before it began; no file was changed.');
-    await carryOut(plan);
+    await carryOut(plan, environment.temporaries);
     for (const { place, after } of plan) if (after !== null) environment.filesSeen.set(place.real, stampOf(after));
     const lines = details.files.map(
       ({ path, movedFrom, change, added, removed }) =>
@@ -293,14 +293,16 @@ interface Done {
   readonly made: string | null;
 }
 
-async function carryOut(plan: readonly Planned[]): Promise<void> {
+async function carryOut(plan: readonly Planned[], temporaries: TemporaryLedger): Promise<void> {
   const done: Done[] = [];
   for (const planned of plan) {
     const { place, before, after, from } = planned;
     try {
-      done.push({ planned, made: await put(place, after, before, from?.facts ?? null) });
+      done.push({ planned, made: await put(place, after, before, from?.facts ?? null, temporaries) });
     } catch (error) {
-      throw new FileRefused(`${refusalOf(error, place.shown)} ${await putBack(done.toReversed())}`, { cause: error });
+      throw new FileRefused(`${refusalOf(error, place.shown)} ${await putBack(done.toReversed(), temporaries)}`, {
+        cause: error,
+      });
     }
   }
 }
@@ -311,19 +313,20 @@ async function put(
   bytes: Buffer | null,
   expected: Buffer | null,
   like: Facts | null,
+  temporaries: TemporaryLedger,
 ): Promise<string | null> {
-  if (bytes !== null) return replaceFile(place.real, place.shown, bytes, expected, like);
+  if (bytes !== null) return replaceFile(place.real, place.shown, bytes, expected, temporaries, like);
   if (expected !== null) await removeFile(place.real, place.shown, expected);
   return null;
 }
 
 /** Says what is so afterwards. */
-async function putBack(done: readonly Done[]): Promise<string> {
+async function putBack(done: readonly Done[], temporaries: TemporaryLedger): Promise<string> {
   const kept: string[] = [];
   for (const { planned, made } of done) {
     const { place, before, after, facts } = planned;
     try {
-      await put(place, before, after, facts);
+      await put(place, before, after, facts, temporaries);
       if (made !== null) await removeEmptyFolders(dirname(place.real), made);
     } catch (error) {
       kept.push(refusalOf(error, place.shown));

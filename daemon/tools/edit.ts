@@ -86,7 +86,7 @@ async function change(environment: ToolEnvironment, place: Place, edits: TextEdi
     const { before, after, places } = await plan(environment, place, edits);
     // Blobs first: a change that cannot be undone must not happen.
     const details = await describeChange(environment, place.shown, before, after);
-    await replaceFile(place.real, place.shown, after, before);
+    await replaceFile(place.real, place.shown, after, before, environment.temporaries);
     environment.filesSeen.set(place.real, stampOf(after));
     return completed(
       `Edited ${place.shown}: ${places === 1 ? '1 place' : `${places} places`}, +${details.added} -${details.removed} lines.`,

@@ -91,9 +91,9 @@ describe('PM17: what was judged is what is opened', () => {
     renameSync(scratch.path('data'), scratch.path('moved'));
     symlinkSync(join(scratch.root, 'data'), scratch.path('data'));
     await expect(openPlace(place.real, constants.O_RDONLY)).rejects.toThrow(PlaceMoved);
-    await expect(replaceFile(place.real, place.shown, Buffer.from('x'), Buffer.from('outside'))).rejects.toThrow(
-      PlaceMoved,
-    );
+    await expect(
+      replaceFile(place.real, place.shown, Buffer.from('x'), Buffer.from('outside'), scratch.environment.temporaries),
+    ).rejects.toThrow(PlaceMoved);
   });
 
   test('a file that became a link between check and open is refused', async () => {

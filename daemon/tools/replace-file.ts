@@ -7,11 +7,12 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { link, lstat, open, rename, unlink, type FileHandle } from 'node:fs/promises';
-import { basename, dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { systemCode } from '../base/errors.ts';
 import { maxEditFileBytes } from '../base/limits.ts';
 import { HeldFolder } from './held-folder.ts';
 import { openPlace } from './paths.ts';
+import type { TemporaryLedger } from './tool.ts';
 
 /** The world's refusal, as a sentence for the model. */
 export class FileRefused extends Error {
@@ -57,22 +58,32 @@ export async function replaceFile(
   shown: string,
   bytes: Uint8Array,
   expected: Uint8Array | null,
+  temporaries: TemporaryLedger,
   like: Facts | null = null,
 ): Promise<string | null> {
-  const folder = await HeldFolder.make(dirname(real));
   const name = basename(real);
-  const temporary = folder.at(`.${nameStart(name)}.${randomBytes(6).toString('hex')}.tmp`);
+  const temporaryName = temporaryNameFor(name);
+  const temporaryPath = join(dirname(real), temporaryName);
+  const folder = await HeldFolder.make(dirname(real));
+  const temporary = folder.at(temporaryName);
   try {
+    await temporaries.writing(temporaryPath);
     const old = await writableFacts(folder.at(name), shown);
     await writeSynced(temporary, bytes, old ?? like);
     await checkUnchanged(folder, name, shown, expected);
     if (expected === null) await nameNew(temporary, folder.at(name), shown);
     else await rename(temporary, folder.at(name));
     await folder.sync();
+    await temporaries.written(temporaryPath).catch(() => {}); // then it is looked for in vain, once
     return folder.made;
   } catch (error) {
-    await unlink(temporary).catch(() => {}); // never made, or already in place
+    // Never made, or already in place; one that could not be removed stays noted.
+    const gone = await unlink(temporary).then(
+      () => true,
+      (failure: unknown) => systemCode(failure) === 'ENOENT',
+    );
     await folder.takeBack();
+    if (gone) await temporaries.written(temporaryPath).catch(() => {});
     throw error;
   } finally {
     await folder.close();
@@ -191,6 +202,20 @@ async function nameNew(temporary: string, target: string, shown: string): Promis
 
 /** What file systems say that have no second names for a file. */
 const cannotLink: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV']);
+
+function temporaryNameFor(name: string): string {
+  return `.${nameStart(name)}.${randomBytes(6).toString('hex')}.tmp`;
+}
+
+/** Removes what a kill left of a replacement: nothing else, wherever the path leads by now, and nothing where it cannot. */
+export async function removeTemporary(path: string): Promise<void> {
+  if (!/^\..*\.[0-9a-f]{12}\.tmp$/s.test(basename(path))) return;
+  const folder = await HeldFolder.open(dirname(path)).catch(() => null);
+  if (folder === null) return;
+  const facts = await lstat(folder.at(basename(path))).catch(() => null);
+  if (facts?.isFile() === true) await unlink(folder.at(basename(path))).catch(() => {});
+  await folder.close();
+}
 
 /** As much of a name as leaves room for what is put around it, in whole characters: a file system counts bytes. */
 function nameStart(name: string): string {

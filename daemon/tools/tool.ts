@@ -34,6 +34,8 @@ export interface ToolEnvironment {
   readonly filesSeen: FilesSeen;
   /** Told of each process group before its first program runs, and when it has ended; durable, so that a later start can end orphans. */
   readonly processes: ProcessLedger;
+  /** Told of each temporary file before it is made, and when it is none any more; durable, so that a later start can remove what a kill left. */
+  readonly temporaries: TemporaryLedger;
   /** Commands that go on in the background of this session. */
   readonly jobs: JobDesk;
   /** Live output for the screen; returns at once. The model sees only the result. */
@@ -44,6 +46,12 @@ export interface FilesSeen {
   /** `stamp` is opaque: made by the file tools from the file's content hash. */
   get(path: string): string | undefined;
   set(path: string, stamp: string): void;
+}
+
+export interface TemporaryLedger {
+  /** The path is absolute. A rejection is thrown on, and nothing was written. */
+  writing(path: string): Promise<void>;
+  written(path: string): Promise<void>;
 }
 
 export interface ProcessLedger {

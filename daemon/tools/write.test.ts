@@ -81,9 +81,9 @@ describe('TL7: write', () => {
 
   test('content that changed between reading and replacing is left alone', async () => {
     const path = scratch.put('a.txt', 'by a person');
-    await expect(replaceFile(path, 'a.txt', Buffer.from('new'), Buffer.from('as read'))).rejects.toThrow(
-      /changed by somebody else/,
-    );
+    await expect(
+      replaceFile(path, 'a.txt', Buffer.from('new'), Buffer.from('as read'), scratch.environment.temporaries),
+    ).rejects.toThrow(/changed by somebody else/);
     expect(scratch.get('a.txt')).toBe('by a person');
     expect(readdirSync(scratch.folder)).toEqual(['a.txt']);
   });

@@ -71,7 +71,7 @@ async function change(environment: ToolEnvironment, place: Place, after: Buffer)
     const before = await overwritable(environment, place, after);
     // Blobs first: a change that cannot be undone must not happen.
     const details = await describeChange(environment, place.shown, before, after);
-    await replaceFile(place.real, place.shown, after, before);
+    await replaceFile(place.real, place.shown, after, before, environment.temporaries);
     environment.filesSeen.set(place.real, stampOf(after));
     const lines =
       after.length === 0 ? 0 : after.toString('latin1').split('\n').length - (after.at(-1) === 0x0a ? 1 : 0);

@@ -58,7 +58,7 @@ export const invariants = {
   TL4: 'An edit leaves every byte alone that it does not name, also bytes that are not UTF-8.',
   TL5: 'Reading is bounded by lines and bytes, says where to go on, and refuses what is not text.',
   TL6: 'Reading a picture shows it to the model, brought within the limits; a model that sees none is told so.',
-  TL7: 'A file is replaced whole: a crash leaves the old content or the new.',
+  TL7: 'A file is replaced whole: a crash leaves the old content or the new, with its mode, and after the next start nothing beside it.',
   TL8: 'A patch of several files is worked out on the files as they are and applied to all of them, or to none.',
   TL9: 'A command starts in the project folder and ends, with all its children, at its time limit.',
   TL10: 'Output is bounded, head and tail; the whole is kept beside it, and the command is not stopped by the bound.',
