@@ -6,7 +6,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { RequestError } from '#protocol/errors.ts';
-import type { Draft } from '#protocol/event.ts';
+import type { CommandMark, Draft, SessionEvent } from '#protocol/event.ts';
 import type { CommandId } from '#protocol/values/ids.ts';
 import type { Effort, Mode } from '#protocol/values/model.ts';
 import type { Project } from '#protocol/values/project.ts';
@@ -21,7 +21,11 @@ import { newId, SystemIds } from './base/ids.ts';
 import { Scope } from './base/scope.ts';
 import { effortWords } from './llm/catalogue/efforts.ts';
 import { offlineName } from './llm/providers/provider-settings.ts';
+import type { ResolveModel } from './llm/resolved-model.ts';
 import { openModelAccess } from './model-access.ts';
+import { placeNames, PlainWords } from './recording/plain-words.ts';
+import { Recorder } from './recording/recorder.ts';
+import { RecordingFile } from './recording/recording-file.ts';
 import { placeInHome, placeOfFile } from './session/place.ts';
 import { recover } from './session/recovery.ts';
 import { Session, type SessionOptions } from './session/session.ts';
@@ -33,6 +37,8 @@ import type { Models } from './workspace/models/models.ts';
 
 export interface OneShotOptions {
   home: string;
+  userHome: string;
+  version: string;
   environment: Readonly<Record<string, string | undefined>>;
   folder: string;
   /** Null: a new session in the home. */
@@ -46,6 +52,10 @@ export interface OneShotOptions {
   noAnswer: ((plan: boolean) => string | null) | null;
   /** False: the model is offered none. */
   withTools: boolean;
+  /** A new file that the run is recorded in; null: it is not recorded. Only a session that begins with the run can be. */
+  record: string | null;
+  /** A plan is accepted without asking; kept in a recording. */
+  acceptsPlan: boolean;
   readonly fault: (error: unknown) => void;
 }
 
@@ -56,6 +66,12 @@ export interface OneShot {
   /** What a person should know before it begins, a sentence each. */
   readonly notes: readonly string[];
   newCommandId(): CommandId;
+  /** Hands the run's own agent an input, as its next turn. */
+  submit(text: string, command: CommandMark): Promise<number>;
+  /** The run came to its end: so does its recording. */
+  readonly finish: () => void;
+  /** Why the recording is not whole; null where it is, or there is none. */
+  readonly recordingProblem: () => string | null;
   /** Ends the run in order. */
   close(): Promise<void>;
 }
@@ -65,19 +81,27 @@ export async function openOneShot(options: OneShotOptions): Promise<OneShot> {
   try {
     const clock = systemClock;
     const ids = new SystemIds(clock);
-    const nobody = () => undefined;
     const { home, environment } = options;
+    const folder = realpathSync(options.folder);
+    const recording = options.record === null ? null : openRecording(options, options.record, folder);
+    if (recording !== null) scope.own(recording.recorder);
     const { settings, models, problems } = scope.own(
-      await openModelAccess({ home, environment, clock, secret: nobody, changed: nobody }),
+      await openModelAccess({
+        home,
+        environment,
+        clock,
+        secret: (key) => recording?.words.keepSecret(key),
+        changed: () => undefined,
+      }),
     );
     const sessionOptions: SessionOptions = {
       clock,
       owner: 'a terminal',
       durability: settings.value.durability,
+      ...(recording === null ? {} : { published: (session, events) => hear(recording.recorder, session, events) }),
       fault: options.fault,
     };
     const sandbox = scope.own(await Sandbox.open(settings.value.sandbox, scrubEnvironment(environment, [])));
-    const folder = realpathSync(options.folder);
     const notes = [
       ...problems,
       ...(sandbox.state.problem === null ? [] : [sandbox.state.problem]),
@@ -89,6 +113,20 @@ export async function openOneShot(options: OneShotOptions): Promise<OneShot> {
       ids,
     });
     const sessionId = session.conversation.session?.sessionId ?? '';
+    const tools = options.withTools ? builtInTools(new FileQueue()) : [];
+    const recorder = recording?.recorder ?? null;
+    recorder?.begin({
+      alcove: options.version,
+      project: session.conversation.session?.project.name ?? '',
+      model: session.conversation.settings.model ?? models.default,
+      effort: session.conversation.settings.effort,
+      mode: session.conversation.settings.mode,
+      subAgentModel: models.subAgentModel,
+      compactAt: settings.value.compactAt,
+      attended: options.unattended === null,
+      acceptsPlan: options.acceptsPlan,
+    });
+    const resolveModel: ResolveModel = (name) => models.resolve(name);
     const subAgents = scope.own(
       new RunSubAgents({
         home: homePaths(home),
@@ -97,12 +135,12 @@ export async function openOneShot(options: OneShotOptions): Promise<OneShot> {
         model: () => models.subAgentModel,
         shared: {
           clock,
-          tools: options.withTools ? builtInTools(new FileQueue()) : [],
+          tools: recorder?.tools(tools) ?? tools,
           sandbox,
           processEnvironment: scrubEnvironment(options.environment, models.keyNames),
           forbidden: [options.home],
           defaultModel: () => models.default,
-          resolveModel: (name) => models.resolve(name),
+          resolveModel: recorder?.models(resolveModel) ?? resolveModel,
           compactAt: () => settings.value.compactAt,
           rules: () => [],
           makeRule: () => Promise.resolve(),
@@ -114,11 +152,55 @@ export async function openOneShot(options: OneShotOptions): Promise<OneShot> {
       }),
     );
     const agent = subAgents.root(session, new SessionProcesses(session.place.processes, sessionId));
-    return { agent, subAgents, notes, newCommandId: () => ids.uuid7() as CommandId, close: () => scope.close() };
+    return {
+      agent,
+      subAgents,
+      notes,
+      newCommandId: () => ids.uuid7() as CommandId,
+      submit: (text, command) => {
+        const parts = [{ type: 'text' as const, text }];
+        recorder?.submitted(parts);
+        return agent.submit({ target: 'next-turn', parts, origin: 'command-line' }, command);
+      },
+      finish: () => recorder?.finish(),
+      recordingProblem: () => recorder?.problem ?? null,
+      close: () => scope.close(),
+    };
   } catch (error) {
     await scope.close();
     throw error;
   }
+}
+
+interface OneRecording {
+  readonly recorder: Recorder;
+  readonly words: PlainWords;
+}
+
+/** Before anything else is made: a recording that cannot be written refuses the run. */
+function openRecording(options: OneShotOptions, file: string, folder: string): OneRecording {
+  const words = new PlainWords(
+    [
+      { path: folder, name: placeNames.project },
+      { path: options.folder, name: placeNames.project },
+      { path: options.home, name: placeNames.alcove },
+      { path: options.userHome, name: placeNames.home },
+    ].filter(({ path }, place, all) => all.findIndex((one) => one.path === path) === place),
+  );
+  // A command can print any of them; which ones are keys is told by their names alone.
+  for (const [name, value] of Object.entries(options.environment))
+    if (secretName.test(name) && value !== undefined && value.trim().length >= shortestEnvironmentSecret)
+      words.keepSecret(value.trim());
+  return { recorder: new Recorder(RecordingFile.open(file), words), words };
+}
+
+const secretName = /KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL/i;
+/** A shorter value is a switch or a name. */
+const shortestEnvironmentSecret = 8;
+
+function hear(recorder: Recorder, session: Session, events: readonly SessionEvent[]): void {
+  const { sessionId } = session.conversation.session ?? {};
+  if (sessionId !== undefined) recorder.heard(sessionId, events);
 }
 
 interface Wanted {

@@ -20,6 +20,7 @@ import type { Sandbox } from '../tools/sandbox/sandbox.ts';
 import type { ProcessLedger, TemporaryLedger, Tool } from '../tools/tool.ts';
 import type { Allowed } from './rules.ts';
 import { checkAttachments } from './attachments.ts';
+import { promptParts, type PromptFacts, type PromptPart } from './context/prompt.ts';
 import { Requests } from './context/request.ts';
 import {
   decideAnswer,
@@ -54,6 +55,8 @@ export interface AgentOptions {
   forbidden: readonly string[];
   readonly defaultModel: () => string;
   readonly resolveModel: ResolveModel;
+  /** The system prompt of each request; where left out, Alcove's own. */
+  readonly prompt?: (facts: PromptFacts) => Promise<PromptPart[]>;
   readonly rules: () => readonly Allowed[];
   /** Called with the grant when a person answers "always". */
   readonly makeRule: (allowed: Allowed) => Promise<void>;
@@ -104,6 +107,7 @@ export class Agent {
       clock: options.clock,
       tools,
       sandbox: options.sandbox.state,
+      prompt: options.prompt ?? promptParts,
       limited,
       readBlob: (blob) => session.readBlob(blob),
     });

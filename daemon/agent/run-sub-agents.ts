@@ -33,7 +33,14 @@ export class RunSubAgents implements SubAgents {
     this.#home = options.home;
     this.#ids = options.ids;
     this.#shared = options.shared;
-    this.#sessionOptions = { ...options.sessionOptions, published: () => this.heard() };
+    const { published } = options.sessionOptions;
+    this.#sessionOptions = {
+      ...options.sessionOptions,
+      published: (session, events) => {
+        published?.(session, events);
+        this.heard();
+      },
+    };
     this.#model = options.model;
   }
 

@@ -2,6 +2,8 @@
 
 /** One event as a JSON line; larger content stands in blobs. A reader can always hold one. */
 export const maxEventBytes = 1024 * 1024;
+/** One recording of a run (`--record`): more than a long day's work, less than what fills a disk unseen. */
+export const maxRecordingBytes = 64 * 1024 * 1024;
 /** Decoded size a data frame is filled to: large enough to compress well, small enough to decode for one event. */
 export const frameTargetBytes = 64 * 1024;
 /** A frame may hold one event of the largest size and what was gathered before it. Checked before decoding. */

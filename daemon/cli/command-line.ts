@@ -32,10 +32,21 @@ export function commandLine(version: string, around: () => Surroundings) {
     .option('--yes', 'With --strategy plan: accept the plan beforehand')
     .option('--cwd <folder>', 'Work in this folder')
     .option('--json', 'Print each event as a line of JSON')
+    .option('--record <file>', 'Record what the model and the tools say in a new file, for "alcove replay"')
     .option('--session <file>', 'Keep the session in this file (.jsonl.zst or .jsonl), or go on with it')
     .action(async (prompt: string | undefined, options: Record<string, unknown>) => {
       const { run } = await import('./run.ts');
       return run(around(), prompt, options);
+    });
+  cli
+    .command(
+      'replay <recording>',
+      'Run a recording once more, offline: exit code 1, and what differs, where it goes another way',
+    )
+    .option('--json', 'Print each event as a line of JSON')
+    .action(async (file: string, options: { json?: boolean }) => {
+      const verbs = await import('./replay.ts');
+      return verbs.replay(file, options.json === true);
     });
   cli
     .command('login [provider]', 'Give Alcove the key of a provider, once it was tried; without a name, list them')

@@ -13,8 +13,10 @@ import { misfit } from '#protocol/schema.ts';
 import { digestOf } from '../base/digest.ts';
 import { messageOf } from '../base/errors.ts';
 import { openOneShot, type OneShot } from '../one-shot.ts';
+import { answerOf, printAnswer } from './answer.ts';
 import { Asker } from './asker.ts';
 import { inHome } from './home-refusal.ts';
+import { noAnswer, unattended } from './nobody.ts';
 import { readWay, type Way } from './strategy.ts';
 import type { Surroundings } from './surroundings.ts';
 import { UsageError } from './usage-error.ts';
@@ -30,6 +32,7 @@ interface RunOptions {
   way: Way;
   json: boolean;
   sessionFile: string | null;
+  record: string | null;
 }
 
 export async function run(
@@ -52,28 +55,22 @@ export async function run(
     withTools: options.way.strategy !== 'single',
     unattended: onTerminal ? null : unattended,
     noAnswer: onTerminal ? null : (plan) => (plan && options.way.accepts !== null ? null : noAnswer(plan)),
+    record: options.record,
+    acceptsPlan: options.way.accepts !== null,
     fault: (error) => process.stderr.write(`alcove: ${messageOf(error)}\n`),
   });
   // A file that the person named stands somewhere else.
   const oneShot = await (options.sessionFile === null ? inHome(around.home, opening) : opening);
   for (const note of oneShot.notes) process.stderr.write(visible(`· ${note}\n`));
   try {
-    return await follow(oneShot, options, onTerminal);
+    const code = await follow(oneShot, options, onTerminal);
+    oneShot.finish();
+    return code;
   } finally {
+    const problem = oneShot.recordingProblem();
+    if (problem !== null) process.stderr.write(`alcove: ${problem}\n`);
     await oneShot.close();
   }
-}
-
-function unattended(caution: boolean): string {
-  return caution
-    ? 'Nobody can be asked here, so it was denied; only a terminal or the app can allow it.'
-    : 'Nobody can be asked here, so it was denied; run with --mode auto to allow it, or in a terminal or the app.';
-}
-
-function noAnswer(plan: boolean): string {
-  return plan
-    ? 'Nobody can read the plan here, and nothing may be changed: give the plan as your answer, and stop.'
-    : 'Nobody can be asked here: decide yourself, say what you took for granted, and go on.';
 }
 
 async function readOptions(
@@ -87,6 +84,7 @@ async function readOptions(
   const mode = valueOf(given, 'mode');
   const cwd = valueOf(given, 'cwd');
   const session = valueOf(given, 'session');
+  const record = valueOf(given, 'record');
   const rest = given['--'];
   const words = prompt ?? (Array.isArray(rest) ? rest.join(' ') : '');
   const text = words === '/dev/stdin' ? await textOf(process.stdin) : words;
@@ -101,6 +99,8 @@ async function readOptions(
   const way = readWay({ strategy: valueOf(given, 'strategy'), mode, yes: given['yes'] === true }, onTerminal);
   if (session !== null && !/\.jsonl(\.zst)?$/.test(session))
     throw new UsageError('--session takes a file that ends in .jsonl.zst or .jsonl.');
+  if (record !== null && session !== null && (await stat(session).catch(() => null)) !== null)
+    throw new UsageError('--record begins with a new session: what was said before would be missing from it.');
   const folder = cwd ?? around.folder;
   const found = await stat(folder).catch(() => null);
   if (found?.isDirectory() !== true) throw new UsageError(`--cwd: there is no folder ${folder}.`);
@@ -112,6 +112,7 @@ async function readOptions(
     way,
     json: given['json'] === true,
     sessionFile: session,
+    record,
   };
 }
 
@@ -174,10 +175,9 @@ class Turns {
 
   async take(text: string): Promise<TurnOutcome> {
     const { agent } = this.#around.oneShot;
-    const parts = [{ type: 'text' as const, text }];
-    const submitted = this.#around.mark({ parts });
+    const submitted = this.#around.mark({ text });
     const never = new AbortController().signal;
-    await agent.submit({ target: 'next-turn', parts, origin: 'command-line' }, submitted);
+    await this.#around.oneShot.submit(text, submitted);
     for (let claimed = false; ;) {
       for (const event of await agent.session.read(this.#seen, 64 * 1024)) {
         this.#seen = event.seq;
@@ -204,24 +204,11 @@ class Turns {
   }
 }
 
-function answerOf(conversation: Conversation): string {
-  const texts =
-    conversation.turns
-      .at(-1)
-      ?.steps.at(-1)
-      ?.parts.filter((part) => part.kind === 'text') ?? [];
-  return texts.map((part) => part.text).join('\n\n');
-}
-
 async function finish(options: RunOptions, conversation: Conversation): Promise<void> {
   const turn = conversation.turns.at(-1);
   if (turn?.failure) process.stderr.write(`alcove: ${turn.failure.message}\n`);
   if (options.json) return;
-  const answer = answerOf(conversation);
-  if (answer !== '')
-    await new Promise<void>((resolve) =>
-      process.stdout.write(answer.endsWith('\n') ? answer : `${answer}\n`, () => resolve()),
-    );
+  await printAnswer(conversation);
 }
 
 /** What a person should know; on a terminal also a calm line for each tool call. */

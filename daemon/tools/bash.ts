@@ -48,6 +48,7 @@ export const bashTool: Tool = {
   },
   readOnly: false,
   ownDeadline: true,
+  offeredInPlan: true,
   ready: () => void loadJudge(),
   prepare: (args) => prepareWith(() => preparedBash(args)),
 };

@@ -40,7 +40,7 @@ export function toolsFor(mode: Mode, tools: readonly Tool[]): readonly Tool[] {
   const offered = tools.filter((tool) => tool.modes?.includes(mode) ?? true);
   switch (mode) {
     case 'plan':
-      return offered.filter((tool) => tool.readOnly || tool === bashTool);
+      return offered.filter((tool) => tool.readOnly || tool.offeredInPlan === true);
     case 'ask':
     case 'auto':
       return offered;

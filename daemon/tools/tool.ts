@@ -161,6 +161,8 @@ export interface Tool {
   readonly parameters: Record<string, unknown>;
   /** Read-only tools are all that plan mode offers. */
   readonly readOnly: boolean;
+  /** Not read-only, but offered in plan mode: there the policy runs only those of its calls that are known to look. */
+  readonly offeredInPlan?: boolean;
   /** The modes that offer it; all of them where none are named. */
   readonly modes?: readonly Mode[];
   /** Ends by itself in bounded time; every other is stopped after `toolBackstopMs`. */

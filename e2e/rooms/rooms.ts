@@ -40,6 +40,12 @@ export const rooms: readonly Room[] = [
   { name: 'daemon/log', files: /^daemon\/log\//, imports: base, node: true },
   { name: 'daemon/session', files: /^daemon\/session\//, imports: [...base, 'daemon/log'], node: true },
   { name: 'daemon/llm', files: /^daemon\/llm\//, imports: base, node: true },
+  {
+    name: 'daemon/recording',
+    files: /^daemon\/recording\//,
+    imports: [...base, 'daemon/llm', 'daemon/tools'],
+    node: true,
+  },
   { name: 'daemon/pictures', files: /^daemon\/pictures\//, imports: base, node: true },
   { name: 'daemon/tools', files: /^daemon\/tools\//, imports: [...base, 'daemon/pictures'], node: true },
   {
@@ -59,8 +65,8 @@ export const rooms: readonly Room[] = [
   // Where everything is put together: the daemon, and one run without it.
   {
     name: 'daemon/daemon.ts',
-    files: /^daemon\/(daemon|one-shot|model-access)\.ts$/,
-    imports: [...workspace, 'daemon/workspace', 'daemon/server'],
+    files: /^daemon\/(daemon|one-shot|replay|model-access)\.ts$/,
+    imports: [...workspace, 'daemon/recording', 'daemon/workspace', 'daemon/server'],
     node: true,
   },
   {

@@ -9,6 +9,7 @@ import type { SessionPlace } from '../../session/place.ts';
 import { FileQueue } from '../../tools/file-queue.ts';
 import { builtInTools } from '../../tools/registry.ts';
 import { offeredTo } from '../offered-tools.ts';
+import { promptParts } from './prompt.ts';
 import { Requests } from './request.ts';
 
 /** What the model takes is not looked up: its window is the one that was measured last. Rejects where the log is of no session. */
@@ -27,6 +28,7 @@ export async function reportOfLog(place: SessionPlace): Promise<ContextReport> {
       tools: offeredTo(session, builtInTools(new FileQueue()), true),
       // What holds commands is known to the daemon that ran it.
       sandbox: noSandbox,
+      prompt: promptParts,
       limited: (own) => own,
       readBlob: (blob) => blobs.read(blob),
     });

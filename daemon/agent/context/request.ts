@@ -13,7 +13,7 @@ import { toolsFor } from '../../tools/registry.ts';
 import type { Tool } from '../../tools/tool.ts';
 import { memoryText } from './compaction.ts';
 import { Context, type ReadBlob } from './context.ts';
-import { promptParts, promptText, type PromptPart } from './prompt.ts';
+import { promptText, type PromptFacts, type PromptPart } from './prompt.ts';
 import { contextReport } from './report.ts';
 
 export interface RequestFacts {
@@ -22,6 +22,7 @@ export interface RequestFacts {
   readonly clock: Clock;
   readonly tools: readonly Tool[];
   readonly sandbox: SandboxState;
+  readonly prompt: (facts: PromptFacts) => Promise<PromptPart[]>;
   /** The mode that is in force, where the session's own is this one. */
   readonly limited: (own: Mode) => Mode;
   readonly readBlob: ReadBlob;
@@ -81,11 +82,11 @@ export class Requests {
     model: string,
     takes: Takes,
   ): Promise<Pick<ModelRequest, 'items' | 'tools'> & { prompt: PromptPart[] }> {
-    const { folder, clock, tools, sandbox, limited } = this.#facts;
+    const { folder, clock, tools, sandbox, prompt, limited } = this.#facts;
     const mode = limited(conversation.active?.step?.mode ?? conversation.settings.mode);
     const day = new Date(clock.now()).toISOString().slice(0, 10);
     return {
-      prompt: await promptParts({ folder, mode, platform: process.platform, day, sandbox }),
+      prompt: await prompt({ folder, mode, platform: process.platform, day, sandbox }),
       items: await context.items(conversation, model, takes.pictures, takes.documents),
       tools: toolsFor(mode, tools)
         .filter((tool) => tool.relevant?.(conversation) ?? true)
