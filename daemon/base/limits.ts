@@ -123,6 +123,8 @@ export const maxFolderNames = 20_000;
 export const maxFoundLineBytes = 500;
 /** A file larger than this is not searched; the whole output of a command can be. */
 export const maxSearchedFileBytes = maxSpillBytes;
+/** Commits that one look at the history shows. */
+export const maxLogEntries = 200;
 /** A search that takes longer should be a narrower one. */
 export const searchMs = 30_000;
 /** A pattern or an ignore file beyond this is no honest one. */

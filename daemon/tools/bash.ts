@@ -2,15 +2,15 @@
  * `bash`: one shell command, from the project's folder each time (TL9, TL10). Its output goes to the screen as it comes; the model gets head
  * and tail as plain text, and where the whole is kept when that was not all. The command is never stopped for writing much.
  */
-import { randomBytes } from 'node:crypto';
 import type { CommandEnd } from '#protocol/values/display.ts';
 import { messageOf } from '../base/errors.ts';
-import { defaultCommandMs, maxCommandMs, maxSpillBytes } from '../base/limits.ts';
+import { defaultCommandMs, maxCommandMs } from '../base/limits.ts';
 import type { ProcessEnd } from '../base/process.ts';
 import { ArgumentProblem, flagArgument, pick, prepareWith, type Arguments } from './arguments.ts';
 import { CommandOutput } from './commands/command-output.ts';
+import { outputText } from './commands/output-text.ts';
 import { runCommand, type CommandRun } from './commands/run-command.ts';
-import { PlainTextStream, withoutControls, withoutOverdrawn } from './plain-text.ts';
+import { PlainTextStream } from './plain-text.ts';
 import { completed, failed } from './result.ts';
 import { loadJudge, type CommandJudgement } from './shell/judge.ts';
 import { cautionOfPaths } from './shell/touched-places.ts';
@@ -107,7 +107,7 @@ function subjectsOf({ parts, writes }: CommandJudgement): string[] {
 }
 
 async function run(environment: ToolEnvironment, spec: Spec, signal: AbortSignal): Promise<ToolResult> {
-  const output = new CommandOutput(await environment.spillFile(`command-${randomBytes(6).toString('hex')}.txt`));
+  const output = await CommandOutput.in(environment);
   const screen = new PlainTextStream();
   const show = (text: string) => {
     if (text !== '') environment.output(text);
@@ -159,9 +159,7 @@ function answer(
 ): ToolResult {
   const truncation = output.window.result();
   const notes = [...notesOn(end, timeLimitMs), ...notesOfSandbox(end, truncation, sandbox)];
-  const text = [textOf(truncation, output), ...notes.map((note) => `[${note}]`)]
-    .filter((part) => part !== '')
-    .join('\n');
+  const text = [outputText(output), ...notes.map((note) => `[${note}]`)].filter((part) => part !== '').join('\n');
   const details: CommandEnd = {
     type: 'command',
     command,
@@ -214,22 +212,6 @@ function notesOfSandbox(end: ProcessEnd, output: Truncation, { of, readOnly }: T
   )
     notes.push('The sandbox has no network.');
   return notes;
-}
-
-function textOf(truncation: Truncation, output: CommandOutput): string {
-  if (truncation.cut === null) return plain(truncation.text);
-  const missing = `${truncation.omittedLines.toLocaleString('en')} lines (${truncation.omittedBytes.toLocaleString('en')} bytes) are left out here`;
-  const where =
-    output.spilled === 'all'
-      ? `the whole output is in ${output.path}`
-      : output.spilled === 'start'
-        ? `the first ${maxSpillBytes / 1024 / 1024} MiB of the output are in ${output.path}`
-        : 'the whole output could not be kept';
-  return `${plain(truncation.head)}\n[… ${missing}; ${where} …]\n${plain(truncation.tail)}`;
-}
-
-function plain(text: string): string {
-  return withoutOverdrawn(withoutControls(text)).replace(/\n$/, '');
 }
 
 function commandArgument(args: Arguments): string {

@@ -2,6 +2,7 @@
 import type { Mode } from '#protocol/values/model.ts';
 import { applyPatchTool } from './apply-patch.ts';
 import { bashTool } from './bash.ts';
+import { gitTool } from './commands/git.ts';
 import { jobTool } from './commands/job.ts';
 import { editTool } from './edit.ts';
 import type { FileQueue } from './file-queue.ts';
@@ -27,6 +28,7 @@ export function builtInTools(queue: FileQueue): readonly Tool[] {
     writeTool(queue),
     applyPatchTool(queue),
     bashTool,
+    gitTool,
     jobTool,
     todoTool,
     askUserTool,

@@ -172,7 +172,7 @@ export interface Tool {
   /** Starts sub-agents: not where there can be none. */
   readonly startsAgents?: boolean;
   /** Whether a model has any use for it as things stand; where left out: always. What is not offered can be called all the same. */
-  readonly relevant?: (conversation: Conversation) => boolean;
+  readonly relevant?: (conversation: Conversation, place: { readonly repository: boolean }) => boolean;
   /** Told when a model that may call it is asked: time to load what the first call needs. Returns at once. */
   readonly ready?: () => void;
   /** Parses the model's arguments into a bound call, or says in one sentence what is wrong with them. Lenient where models commonly err. */

@@ -65,9 +65,11 @@ export const invariants = {
   TL11: 'With tty the output of a command is a terminal; without, it is none; nobody sits at either, and no control code reaches the model.',
   TL12: 'A result that is too long for a model is shown by its head and its tail, and says where the whole is kept.',
   TL13: 'Searching finds the same in the same order with ripgrep and without, bounded, and never what may not be shown.',
+  TL14: 'git looks at a repository, passes no shell, runs nothing that a repository names, and writes nothing.',
   TL21: 'A question to the person waits as state of the log: it survives reload and restart, is answered once, and is withdrawn with its turn.',
   TL22: "An agent's task list is replaced whole, and is there after a reload and a restart.",
   TL28: 'A call that is made for the third time in a turn without getting anywhere says so in its result.',
+  TL30: 'A tool is told of to the model only where it is of use; what is sent before anything was said stays small.',
   TL31: 'A tool that does not end is stopped after ten minutes and its call fails, unless it has a deadline of its own.',
   TL29: "The inside of .git and Alcove's home are refused in every mode; other protected paths ask in every mode.",
 

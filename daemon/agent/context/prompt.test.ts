@@ -82,9 +82,11 @@ test('CX17 the prompt asks for no narration before calls and for faithful report
     expect(promptText(await promptParts({ ...facts, mode, folder: '/' })).hints).toContain(`Mode: ${mode}.`);
 });
 
-test('what is sent before anything was said stays under 10 KB: the prompt and all tools', async () => {
+test('TL30 what is sent before anything was said stays under 10 KB: the prompt and all tools that are of use', async () => {
   const tools = builtInTools(new FileQueue());
-  const made = await agentOn([says('hello')], { folder: temporaryFolder(), tools });
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, '.git'));
+  const made = await agentOn([says('hello')], { folder, tools });
   await made.submit('hi');
   await made.until(ended());
   const [request] = made.model.requests;
@@ -101,6 +103,23 @@ test('what is sent before anything was said stays under 10 KB: the prompt and al
   const bytes = Buffer.byteLength(request?.system ?? '') + Buffer.byteLength(JSON.stringify(sent));
   expect(bytes).toBeGreaterThan(3_000);
   expect(bytes).toBeLessThan(10_000);
+});
+
+test('TL30 git is told of in a repository only, from the moment that there is one', async () => {
+  const folder = temporaryFolder();
+  const begin = fakeTool('begin', {
+    run: () => {
+      mkdirSync(join(folder, '.git'));
+      return Promise.resolve('begun');
+    },
+  });
+  const made = await agentOn([calls('begin'), says('done')], {
+    folder,
+    tools: [...builtInTools(new FileQueue()), begin],
+  });
+  await made.submit('go');
+  await made.until(ended());
+  expect(made.model.requests.map(({ tools }) => tools.some(({ name }) => name === 'git'))).toEqual([false, true]);
 });
 
 test('PM18 the prompt says which sandbox holds commands, where one does, and no word of one else', async () => {

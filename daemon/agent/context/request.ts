@@ -9,6 +9,7 @@ import type { Mode } from '#protocol/values/model.ts';
 import type { SandboxState } from '#protocol/values/sandbox.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { ModelRequest } from '../../llm/item.ts';
+import { inRepository } from '../../tools/ignore-rules.ts';
 import { toolsFor } from '../../tools/registry.ts';
 import type { Tool } from '../../tools/tool.ts';
 import { memoryText } from './compaction.ts';
@@ -84,12 +85,13 @@ export class Requests {
   ): Promise<Pick<ModelRequest, 'items' | 'tools'> & { prompt: PromptPart[] }> {
     const { folder, clock, tools, sandbox, prompt, limited } = this.#facts;
     const mode = limited(conversation.active?.step?.mode ?? conversation.settings.mode);
+    const place = { repository: await inRepository(folder) };
     const day = new Date(clock.now()).toISOString().slice(0, 10);
     return {
       prompt: await prompt({ folder, mode, platform: process.platform, day, sandbox }),
       items: await context.items(conversation, model, takes.pictures, takes.documents),
       tools: toolsFor(mode, tools)
-        .filter((tool) => tool.relevant?.(conversation) ?? true)
+        .filter((tool) => tool.relevant?.(conversation, place) ?? true)
         .map(({ name, description, parameters }) => ({ name, description, parameters })),
     };
   }

@@ -2,8 +2,10 @@
  * What a command prints while it is waited for: a window for the model, and the whole in a file beside the log as soon as the window does not
  * hold it, up to `maxSpillBytes`. A disk that refuses the file does not end the command.
  */
+import { randomBytes } from 'node:crypto';
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { maxSpillBytes } from '../../base/limits.ts';
+import type { ToolEnvironment } from '../tool.ts';
 import { OutputWindow } from '../truncate.ts';
 
 export class CommandOutput {
@@ -15,8 +17,12 @@ export class CommandOutput {
   #written = 0;
   #refused = false;
 
-  constructor(path: string) {
+  private constructor(path: string) {
     this.path = path;
+  }
+
+  static async in(environment: Pick<ToolEnvironment, 'spillFile'>): Promise<CommandOutput> {
+    return new CommandOutput(await environment.spillFile(`command-${randomBytes(6).toString('hex')}.txt`));
   }
 
   push(piece: Uint8Array): void {

@@ -7,8 +7,13 @@ import { runProcess, type ProcessEnd } from '../../base/process.ts';
 import { unattended } from '../process-environment.ts';
 import type { ToolEnvironment } from '../tool.ts';
 
-export interface CommandRun {
-  readonly command: string;
+export interface ProgramRun {
+  readonly program: string;
+  readonly args: readonly string[];
+  /** On top of the environment that all have. */
+  readonly variables?: Readonly<Record<string, string>>;
+  /** It need change nothing: where there is a sandbox, it is kept from it. */
+  readonly looks?: true;
   /** Null: it runs until it ends. */
   readonly timeLimitMs: number | null;
   /** Its output is a terminal; without, a pipe. */
@@ -19,15 +24,22 @@ export interface CommandRun {
   onOutput(piece: Uint8Array): void;
 }
 
+export type CommandRun = Omit<ProgramRun, 'program' | 'args' | 'variables' | 'looks'> & { readonly command: string };
+
 /** Rejects where it could not be started. */
-export async function runCommand(environment: ToolEnvironment, run: CommandRun): Promise<ProcessEnd> {
+export function runCommand(environment: ToolEnvironment, { command, ...run }: CommandRun): Promise<ProcessEnd> {
+  return runProgram(environment, { ...run, program: 'bash', args: ['-c', command] });
+}
+
+/** The same for a program, whose arguments pass no shell. */
+export async function runProgram(environment: ToolEnvironment, run: ProgramRun): Promise<ProcessEnd> {
   const { processes, folder, processEnvironment, sandbox } = environment;
-  const wrapped = await sandbox.of.wrap('bash', ['-c', run.command], environment, sandbox.readOnly);
+  const wrapped = await sandbox.of.wrap(run.program, run.args, environment, sandbox.readOnly || run.looks === true);
   let group = null as number | null;
   const end = await runProcess({
     ...wrapped,
     folder,
-    environment: unattended(processEnvironment, run.terminal),
+    environment: { ...unattended(processEnvironment, run.terminal), ...run.variables },
     terminal: run.terminal,
     mark: `${processes.mark}.${randomBytes(6).toString('hex')}`,
     timeLimitMs: run.timeLimitMs,
