@@ -43,6 +43,8 @@ export const maxCallTextBytes = 64 * 1024;
 export const maxSpillBytes = 64 * 1024 * 1024;
 /** Largest file that edit and write handle. */
 export const maxEditFileBytes = 4 * 1024 * 1024;
+/** Names of a folder among which one is looked for that looks like a name that is not there. */
+export const maxLookAlikeNames = 10_000;
 /** Files of one patch, and their paths as JSON: what is told of each stands in one event, where their diffs are not counted. */
 export const maxPatchFiles = 400;
 export const maxPatchPathBytes = 128 * 1024;

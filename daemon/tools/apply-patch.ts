@@ -13,7 +13,7 @@ import { refuseStale, stampOf } from './file-stamp.ts';
 import { applyHunks } from './patch-hunks.ts';
 import { parsePatch, PatchProblem, type FilePatch } from './patch-text.ts';
 import { removeEmptyFolders } from './held-folder.ts';
-import { isLink, type Place } from './paths.ts';
+import type { Place } from './paths.ts';
 import {
   FileRefused,
   readWhole,
@@ -68,11 +68,12 @@ function patchArgument(args: Arguments): readonly FilePatch[] {
 function preparedPatch(queue: FileQueue, files: readonly FilePatch[]): PreparedCall {
   const paths = [...new Set(files.map((file) => (file.kind === 'update' && file.movedTo) || file.path))];
   const target = paths.length <= 3 ? paths.join(', ') : `${paths.slice(0, 2).join(', ')} and ${paths.length - 2} more`;
-  const callPlaces = files.flatMap((file) =>
-    (file.kind === 'update' && file.movedTo !== null ? [file.path, file.movedTo] : [file.path]).map(
-      (path) => new CallPlace(path),
-    ),
-  );
+  const callPlaces = files.flatMap((file) => {
+    const one = new CallPlace(file.path, file.kind === 'add' ? 'what may be new' : 'what is there');
+    return file.kind === 'update' && file.movedTo !== null
+      ? [one, new CallPlace(file.movedTo, 'what may be new')]
+      : [one];
+  });
   return {
     display: {
       title: 'Patch',
@@ -188,7 +189,7 @@ async function planOf(
   for (const [index, file] of files.entries()) {
     const name = files.length === 1 ? '' : ` (file ${index + 1} of ${files.length})`;
     const place = rest.shift() as Place;
-    const state = await stateOf(states, environment, file.path, place);
+    const state = await stateOf(states, environment, place);
     switch (file.kind) {
       case 'add':
         if (state.now !== null)
@@ -197,7 +198,7 @@ async function planOf(
         break;
       case 'delete':
         if (state.now === null) throw refusal(`${place.shown}${name} does not exist, so it cannot be deleted.`);
-        if (state.isLink) throw refusal(`${place.shown}${name} is reached through a link: remove that by a command.`);
+        if (place.isLink) throw refusal(`${place.shown}${name} is reached through a link: remove that by a command.`);
         state.now = null;
         break;
       case 'update': {
@@ -215,9 +216,9 @@ async function planOf(
           state.now = patched.bytes;
           break;
         }
-        const moved = await stateOf(states, environment, file.movedTo, target);
+        const moved = await stateOf(states, environment, target);
         if (moved.now !== null) throw refusal(`${target.shown}${name} exists already, so nothing is moved there.`);
-        if (state.isLink) throw refusal(`${place.shown}${name} is reached through a link: move that by a command.`);
+        if (place.isLink) throw refusal(`${place.shown}${name} is reached through a link: move that by a command.`);
         moved.now = patched.bytes;
         moved.from = state;
         state.now = null;
@@ -235,24 +236,18 @@ function refusal(message: string): FileRefused {
 
 interface State {
   readonly place: Place;
-  readonly isLink: boolean;
   readonly before: Buffer | null;
   readonly facts: Facts | null;
   now: Buffer | null;
   from: State | null;
 }
 
-async function stateOf(
-  states: Map<string, State>,
-  environment: ToolEnvironment,
-  path: string,
-  place: Place,
-): Promise<State> {
+async function stateOf(states: Map<string, State>, environment: ToolEnvironment, place: Place): Promise<State> {
   const known = states.get(place.real);
   if (known !== undefined) return known;
   const { before, facts } = await read(place);
   if (before !== null) refuseStale(environment.filesSeen, place, before, 'patch');
-  const state: State = { place, isLink: await isLink(path, environment), before, facts, now: before, from: null };
+  const state: State = { place, before, facts, now: before, from: null };
   states.set(place.real, state);
   return state;
 }

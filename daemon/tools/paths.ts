@@ -6,14 +6,17 @@
  * then opens what was judged and nothing else (PM17): a folder that was replaced by a link in between is noticed after the open, before a byte is read.
  */
 import { constants } from 'node:fs';
-import { lstat, open, readlink, realpath, stat, type FileHandle } from 'node:fs/promises';
+import { open, readlink, realpath, stat, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { systemCode } from '../base/errors.ts';
+import { lookAlike, type NameMatch } from './look-alike.ts';
 import type { ToolEnvironment } from './tool.ts';
 
 export interface Place {
   /** Absolute, without links; parts that do not exist are taken literally. */
   readonly real: string;
+  /** The last part of the path is a link: what is done to the place does nothing to the link. */
+  readonly isLink: boolean;
   /** For people and models: relative to the project where it is inside, else absolute. */
   readonly shown: string;
   readonly toRead: Standing;
@@ -31,9 +34,13 @@ export type Standing = { kind: 'free' } | { kind: 'asks'; why: string } | { kind
 
 export type PathEnvironment = Pick<ToolEnvironment, 'folder' | 'forbidden' | 'spills' | 'processEnvironment'>;
 
-export async function findPlace(given: string, environment: PathEnvironment): Promise<Place> {
+export async function findPlace(
+  given: string,
+  environment: PathEnvironment,
+  names: NameMatch = 'exact',
+): Promise<Place> {
   const named = namedBy(given, environment);
-  const real = await realPathOf(named);
+  const { real, isLink } = await walk(named, names);
   const inside = isWithin(real, environment.folder);
   const shown = inside ? relative(environment.folder, real) || '.' : real;
   const area = await areaOf(real, environment, inside);
@@ -41,19 +48,13 @@ export async function findPlace(given: string, environment: PathEnvironment): Pr
   const { read, change } = verdictOf(area, guard);
   const standing = (verdict: Verdict): Standing =>
     verdict.kind === 'free' ? free : { kind: verdict.kind, why: `${shown} ${verdict.because}.` };
-  return { real, shown, toRead: standing(read), toChange: standing(change), area, guard };
+  return { real, isLink, shown, toRead: standing(read), toChange: standing(change), area, guard };
 }
 
 function namedBy(given: string, environment: PathEnvironment): string {
   const home = environment.processEnvironment['HOME'];
   const expanded = home !== undefined && /^~(?=\/|$)/.test(given) ? home + given.slice(1) : given;
   return isAbsolute(expanded) ? expanded : `${environment.folder}/${expanded}`;
-}
-
-/** The last part of the path is a link: its place is where it leads, and what is done to that does nothing to the link. */
-export async function isLink(given: string, environment: PathEnvironment): Promise<boolean> {
-  const found = await lstat(namedBy(given, environment)).catch(() => null);
-  return found?.isSymbolicLink() === true;
 }
 
 /**
@@ -120,27 +121,51 @@ async function isStill(handle: FileHandle, real: string): Promise<boolean> {
 const maxLinks = 40; // the kernel's own limit
 
 async function realPathOf(path: string): Promise<string> {
-  if (path.includes('\0')) return path; // no such path can be opened; it is judged as it stands
-  const todo = path.split('/');
+  return (await walk(path, 'exact')).real;
+}
+
+async function walk(path: string, names: NameMatch): Promise<Pick<Place, 'real' | 'isLink'>> {
+  if (path.includes('\0')) return { real: path, isLink: false }; // no such path can be opened; it is judged as it stands
+  const todo = partsOf(path);
   let real = '/';
+  let isLink = false;
   let links = 0;
   while (todo.length > 0) {
     const part = todo.shift() as string;
-    if (part === '' || part === '.') continue;
     if (part === '..') {
       real = dirname(real);
       continue;
     }
     const next = join(real, part);
-    const target = await readlink(next).catch(() => null); // not a link, not there, or not readable: taken as it stands
-    if (target === null || ++links > maxLinks) {
+    const target = await targetOf(next);
+    if (target === 'missing') {
+      const other = await lookAlike(real, part, names);
+      if (other === null || ++links > maxLinks) real = next;
+      else todo.unshift(other);
+      continue;
+    }
+    if (target === 'no link' || ++links > maxLinks) {
       real = next;
       continue;
     }
-    if (isAbsolute(target)) real = '/';
-    todo.unshift(...target.split('/'));
+    isLink ||= todo.length === 0;
+    if (isAbsolute(target.to)) real = '/';
+    todo.unshift(...partsOf(target.to));
   }
-  return real;
+  return { real, isLink };
+}
+
+function partsOf(path: string): string[] {
+  return path.split('/').filter((part) => part !== '' && part !== '.');
+}
+
+/** What cannot be read is taken as it stands. */
+async function targetOf(path: string): Promise<{ to: string } | 'no link' | 'missing'> {
+  try {
+    return { to: await readlink(path) };
+  } catch (error) {
+    return systemCode(error) === 'ENOENT' ? 'missing' : 'no link';
+  }
 }
 
 export function isWithin(path: string, folder: string): boolean {

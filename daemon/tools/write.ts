@@ -40,7 +40,7 @@ export function writeTool(queue: FileQueue): Tool {
 }
 
 function preparedWrite(queue: FileQueue, path: string, after: Buffer): PreparedCall {
-  const callPlace = new CallPlace(path);
+  const callPlace = new CallPlace(path, 'what may be new');
   return {
     display: { title: 'Write', kind: 'edit', target: path },
     assess: (environment) => assess(environment, callPlace, after),
