@@ -15,7 +15,7 @@ import type { Tool } from '../tools/tool.ts';
 import { RECORDING_VERSION, type EntryOf, type RecordingHeader } from './format.ts';
 import type { PlainWords, StreamedText } from './plain-words.ts';
 import { RecordedCalls } from './recorded-calls.ts';
-import { RecordingFile } from './recording-file.ts';
+import { type RecordingFile } from './recording-file.ts';
 
 export class Recorder {
   readonly #file: RecordingFile;
@@ -142,47 +142,39 @@ export class Recorder {
   #event(sessionId: string, event: KnownEvent): void {
     const agent = this.#places.get(sessionId) ?? '';
     const write = (entry: Parameters<RecordingFile['write']>[0]) => this.#file.write(this.#words.value(entry));
-    switch (event.type) {
-      case 'session.created': {
-        const above = event.spawned === undefined ? null : (this.#places.get(event.spawned.sessionId) ?? '');
-        this.#places.set(sessionId, placeBelow(above, event.spawned?.callId));
-        return;
-      }
-      case 'session.configured':
-        // What a plan sets when it is accepted has no command: the answer does it again.
-        if (agent === '' && event.command !== undefined)
-          write({
-            type: 'configured',
-            ...(event.mode === undefined ? {} : { mode: event.mode }),
-            ...(event.model === undefined ? {} : { model: event.model }),
-            ...(event.effort === undefined ? {} : { effort: event.effort }),
-          });
-        return;
-      case 'approval.resolved':
-        return write({
-          type: 'answered',
-          agent,
-          approvalId: event.approvalId,
-          decision: event.decision,
-          scope: event.scope,
-          ...(event.note === undefined ? {} : { note: event.note }),
-          ...(event.arguments === undefined ? {} : { arguments: event.arguments }),
+    if (event.type === 'session.created') {
+      const above = event.spawned === undefined ? null : (this.#places.get(event.spawned.sessionId) ?? '');
+      this.#places.set(sessionId, placeBelow(above, event.spawned?.callId));
+    } else if (event.type === 'session.configured') {
+      // What a plan sets when it is accepted has no command: the answer does it again.
+      if (agent === '' && event.command !== undefined)
+        write({
+          type: 'configured',
+          ...(event.mode === undefined ? {} : { mode: event.mode }),
+          ...(event.model === undefined ? {} : { model: event.model }),
+          ...(event.effort === undefined ? {} : { effort: event.effort }),
         });
-      case 'question.resolved':
-        return write({
-          type: 'replied',
-          agent,
-          questionId: event.questionId,
-          answer: event.answer,
-          ...(event.option === undefined ? {} : { option: event.option }),
-        });
-      case 'tool-call.ended':
-        return write({ type: 'call-ended', agent, callId: event.callId, outcome: event.outcome });
-      case 'turn.ended':
-        return write({ type: 'turn-ended', agent, outcome: event.outcome });
-      default:
-        return;
-    }
+    } else if (event.type === 'approval.resolved') {
+      write({
+        type: 'answered',
+        agent,
+        approvalId: event.approvalId,
+        decision: event.decision,
+        scope: event.scope,
+        ...(event.note === undefined ? {} : { note: event.note }),
+        ...(event.arguments === undefined ? {} : { arguments: event.arguments }),
+      });
+    } else if (event.type === 'question.resolved') {
+      write({
+        type: 'replied',
+        agent,
+        questionId: event.questionId,
+        answer: event.answer,
+        ...(event.option === undefined ? {} : { option: event.option }),
+      });
+    } else if (event.type === 'tool-call.ended')
+      write({ type: 'call-ended', agent, callId: event.callId, outcome: event.outcome });
+    else if (event.type === 'turn.ended') write({ type: 'turn-ended', agent, outcome: event.outcome });
   }
 }
 

@@ -29,8 +29,7 @@ export class RecordingFile {
     try {
       return new RecordingFile(path, openSync(path, 'wx', ownerOnlyFileMode), maxBytes);
     } catch (error) {
-      const why =
-        systemCode(error) === 'EEXIST' ? 'it is there already, and is not overwritten' : `${messageOf(error)}`;
+      const why = systemCode(error) === 'EEXIST' ? 'it is there already, and is not overwritten' : messageOf(error);
       throw new Error(`The recording cannot be written to ${path}: ${why}. Name another file.`, { cause: error });
     }
   }

@@ -3,8 +3,6 @@
  * was, or was not recorded, is a `difference`: the first one is kept and told at once, and nothing is improvised after it. Where the person
  * stopped the run in the middle of something, `stopped` is told instead, at the same place.
  */
-import type { Mode } from '#protocol/values/model.ts';
-import type { Failure } from '#protocol/values/outcome.ts';
 import { canonicalJson } from '../base/digest.ts';
 import { longestRetryMs } from '../base/limits.ts';
 import type { ModelRequest, StreamEvent } from '../llm/item.ts';
@@ -49,7 +47,7 @@ export class Replayed {
         this.#ends.difference(message);
         return Promise.resolve({ failure: { code: 'model_unknown' as const, message } });
       }
-      if ('failure' in found) return Promise.resolve(found as { failure: Failure });
+      if ('failure' in found) return Promise.resolve(found);
       const { model, contextWindow, efforts, price, pictures = null, documents = null } = found;
       return Promise.resolve({ client: this.#client, model, contextWindow, efforts, price, pictures, documents });
     };
@@ -147,7 +145,7 @@ export class Replayed {
       parameters,
       readOnly,
       ...(offeredInPlan === undefined ? {} : { offeredInPlan }),
-      ...(modes === undefined ? {} : { modes: modes as readonly Mode[] }),
+      ...(modes === undefined ? {} : { modes }),
       ...(forPeople === undefined ? {} : { forPeople }),
       ...(startsAgents === undefined ? {} : { startsAgents }),
       ...(sometimes === undefined ? {} : { relevant: () => this.#offersNext(name) }),

@@ -78,7 +78,7 @@ describe('a run that is recorded', { timeout: 60_000 }, () => {
     const { house, run, file } = await record(
       [
         { calls: [bash(`echo ${secretKey.slice(0, 9)}${secretKey.slice(9)}; pwd; echo $HOME`)] },
-        { text: [`Your key is ${secretKey.slice(0, 7)}`, `${secretKey.slice(7)} in ${'/tmp'}.`] },
+        { text: [`Your key is ${secretKey.slice(0, 7)}`, `${secretKey.slice(7)} in /tmp.`] },
       ],
       ['--mode', 'auto'],
     );
