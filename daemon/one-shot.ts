@@ -142,6 +142,7 @@ export async function openOneShot(options: OneShotOptions): Promise<OneShot> {
           defaultModel: () => models.default,
           resolveModel: recorder?.models(resolveModel) ?? resolveModel,
           compactAt: () => settings.value.compactAt,
+          check: (folder) => settings.value.checks.get(folder) ?? null,
           rules: () => [],
           makeRule: () => Promise.resolve(),
           unattended: options.unattended,

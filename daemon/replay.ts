@@ -139,6 +139,7 @@ class Replay {
           resolveModel: replayed.resolve,
           prompt: () => Promise.resolve([{ name: 'recorded', text: recordedPrompt }]),
           compactAt: () => header.compactAt,
+          check: () => null,
           rules: () => [],
           makeRule: () => Promise.resolve(),
           unattended: header.attended ? null : unattended,

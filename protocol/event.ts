@@ -4,6 +4,7 @@
  */
 import { z } from './schema.ts';
 import { approvalEvents } from './events/approval.ts';
+import { checkEvents } from './events/check.ts';
 import { contextEvents } from './events/context.ts';
 import { inputEvents } from './events/input.ts';
 import { jobEvents } from './events/job.ts';
@@ -26,6 +27,7 @@ export const eventSchemas = {
   ...toolCallEvents,
   ...jobEvents,
   ...approvalEvents,
+  ...checkEvents,
   ...questionEvents,
   ...contextEvents,
   ...warningEvents,

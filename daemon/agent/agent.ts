@@ -62,6 +62,8 @@ export interface AgentOptions {
   readonly makeRule: (allowed: Allowed) => Promise<void>;
   /** The share of the model's window at which the context is compacted by itself; null: never. */
   readonly compactAt: () => number | null;
+  /** The command by which turns that changed files in this folder are checked; null: none. */
+  readonly check: (folder: string) => string | null;
   /** See CallPorts. */
   unattended: ((caution: boolean) => string) | null;
   /** See CallPorts. */
@@ -121,6 +123,7 @@ export class Agent {
       maxTokens: spawned === null ? null : subAgentTokens,
       childMoves: () => options.childMoves(session.conversation),
       compactAt: options.compactAt,
+      check: () => options.check(folder),
       refusePictures: (model) => requests.refusePictures(model),
       callPorts: {
         conversation: () => session.conversation,

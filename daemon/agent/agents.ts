@@ -63,6 +63,7 @@ export interface AgentsOptions {
   readonly subAgentModel: () => string | null;
   /** See AgentOptions. */
   readonly compactAt: () => number | null;
+  readonly check: (folder: string) => string | null;
   readonly rules: (projectId: ProjectId | null) => readonly Allowed[];
   readonly makeRule: (projectId: ProjectId | null, allowed: Allowed) => Promise<void>;
   /** A session of this project was found in the home: one that a run in a terminal made may be of a project that is not known yet. */
@@ -414,6 +415,7 @@ export class Agents {
       defaultModel: options.defaultModel,
       resolveModel: options.resolveModel,
       compactAt: options.compactAt,
+      check: options.check,
       rules: () => options.rules(projectId()),
       makeRule: (allowed) => options.makeRule(projectId(), allowed),
       unattended: null,

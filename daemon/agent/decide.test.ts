@@ -14,6 +14,7 @@ const options: NextOptions = {
   maxSteps: 10,
   maxTokens: null,
   compactAt: null,
+  check: null,
 };
 const command = { id: '019b0000-0000-7000-8000-000000000001' as CommandId, digest: 'd' };
 

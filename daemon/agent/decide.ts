@@ -7,6 +7,7 @@
  */
 import { attach, claimable } from '#protocol/conversation/inbox.ts';
 import { commandMemoryMs, type Conversation, type Step, type Turn } from '#protocol/conversation/conversation.ts';
+import { failedCheckOf } from '#protocol/conversation/open.ts';
 import { RequestError } from '#protocol/errors.ts';
 import type { CommandMark, Draft } from '#protocol/event.ts';
 import type { InputOrigin, InputTarget } from '#protocol/events/input.ts';
@@ -121,13 +122,14 @@ export function requireRoom(
 }
 
 /**
- * What the driver does next. `step`: a step is open without a reply. `calls`: its reply is complete, calls may be left. `compact`: a compaction
- * has been started. `rest`: nothing to do.
+ * What the driver does next. `step`: a step is open without a reply. `calls`: its reply is complete, calls may be left. `compact`: a compaction,
+ * `check`: a check has been started. `rest`: nothing to do.
  */
 export type Next =
   | { do: 'step'; turnId: TurnId; stepId: StepId }
   | { do: 'calls'; stepId: StepId }
   | { do: 'compact' }
+  | { do: 'check'; turnId: TurnId; command: string }
   | { do: 'rest'; paused: boolean };
 
 export interface NextOptions {
@@ -143,6 +145,8 @@ export interface NextOptions {
   maxTokens: number | null;
   /** See `isCompactionDue`. */
   compactAt: number | null;
+  /** The command by which a turn that changed files is checked; null: it is not. */
+  check: string | null;
 }
 
 /** Ends the turn, or opens its next step, or opens a turn, in one decision with the claim (D1, D3). */
@@ -155,11 +159,17 @@ export function decideNext(conversation: Conversation, options: NextOptions): { 
   }
   if (active.paused) return { events: [], next: { do: 'rest', paused: true } };
   const steering = conversation.inbox.some((one) => one.target === 'next-step');
-  const goesOn = steering || active.steps.length === 0 || lastStepCalled(active);
+  const asked = steering || active.steps.length === 0 || lastStepCalled(active) || failedCheckOf(active) !== null;
+  const check = asked ? null : dueCheck(active, options.check);
+  const goesOn = asked || check !== null;
   if (options.pausing && (goesOn || conversation.inbox.length > 0)) {
     return { events: [{ type: 'turn.paused', turnId: active.turnId }], next: { do: 'rest', paused: true } };
   }
   if (!goesOn) return endTurnAndGoOn(conversation, options);
+  if (check !== null) {
+    const { turnId } = active;
+    return { events: [{ type: 'check.started', turnId, title: check }], next: { do: 'check', turnId, command: check } };
+  }
   if (options.maxTokens !== null && tokensOf(active) >= options.maxTokens) {
     const failure: Failure = {
       code: 'token_limit',
@@ -181,6 +191,13 @@ export function decideNext(conversation: Conversation, options: NextOptions): { 
     };
   }
   return compactFirst(conversation, options) ?? openStep(conversation, active.turnId, false, options);
+}
+
+/** TL27: once where the turn changed files, and once more where that failed and the agent was told. */
+function dueCheck({ changed, check }: Turn, command: string | null): string | null {
+  if (command === null || changed.length === 0) return null;
+  const again = check?.outcome === 'failed' && check.told && check.runs < 2;
+  return check === null || again ? command : null;
 }
 
 /** Between two steps, or two turns: what a person asked for, and what the window asks for. */

@@ -17,6 +17,7 @@ import type { ResolveModel } from '../llm/resolved-model.ts';
 import { closeOpenWork } from '../session/closing.ts';
 import type { Session } from '../session/session.ts';
 import { runCalls, type CallPorts } from './calls.ts';
+import { runCheck } from './check.ts';
 import { decideNext, type Next, type NextOptions } from './decide.ts';
 import { next, type DriverSignal, type DriverState } from './driver-state.ts';
 import { runStep } from './step.ts';
@@ -42,6 +43,8 @@ export interface DriverPorts {
   changed(state: DriverState): void;
   /** The share of the model's window at which the context is compacted by itself; null: never. */
   compactAt(): number | null;
+  /** The command by which a turn that changed files is checked; null: it is not. */
+  check(): string | null;
   /** A fault of ours, for the daemon's own log. */
   fault(error: unknown): void;
 }
@@ -180,6 +183,7 @@ export class Driver {
         signal.throwIfAborted();
         if (now.do === 'step') await this.#step(now.turnId, now.stepId, signal);
         else if (now.do === 'compact') await this.#compact(signal);
+        else if (now.do === 'check') await this.#check(now.turnId, now.command, signal);
         else await this.#calls(now.stepId, signal);
       }
     } catch (error) {
@@ -203,6 +207,7 @@ export class Driver {
         maxSteps: this.#ports.maxSteps,
         maxTokens: this.#ports.maxTokens,
         compactAt: this.#ports.compactAt(),
+        check: this.#ports.check(),
       });
       return { events, result: now };
     });
@@ -292,6 +297,19 @@ export class Driver {
     const end = await summarise(conversation, model, resolveModel, signal);
     await session.append([end]);
     return end.outcome === 'completed';
+  }
+
+  /** TL27. A failure is the agent's to put right, once; the second is the person's. */
+  async #check(turnId: TurnId, command: string, signal: AbortSignal): Promise<void> {
+    const { session, callPorts } = this.#ports;
+    const { outcome, text } = await runCheck(callPorts.environment, command, signal);
+    signal.throwIfAborted();
+    const again = (session.conversation.active?.check?.runs ?? 0) > 1;
+    const message = `The check of this project (${command}) still fails after the agent was told and worked on it.`;
+    await session.append([
+      { type: 'check.ended', turnId, outcome, text },
+      ...(outcome === 'failed' && again ? [{ type: 'warning.raised', code: 'other', message } as const] : []),
+    ]);
   }
 
   async #calls(stepId: StepId, signal: AbortSignal): Promise<void> {

@@ -65,6 +65,8 @@ export const maxJobTitleCharacters = 500;
 export const maxJobWaitMs = 600_000;
 /** Of a job's output so much is shown to a person at once. */
 export const maxShownJobBytes = 64 * 1024;
+/** The command by which a project's work is checked: a whole test suite, but not a hang. */
+export const maxCheckMs = 900_000;
 /** Between TERM and KILL to a process group: abort must end within 5 s all in all. */
 export const termGraceMs = 2_000;
 /** A tool that has no deadline of its own is stopped after this. */

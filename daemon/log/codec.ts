@@ -154,6 +154,8 @@ const checks: Checks = {
   'tool-call.ended': { callId: 'string', outcome: 'string', content: 'array' },
   'job.started': { jobId: 'string', callId: 'string', title: 'string' },
   'job.ended': { jobId: 'string', outcome: 'string', exitCode: 'number|null', signal: 'string|null' },
+  'check.started': { turnId: 'string', title: 'string' },
+  'check.ended': { turnId: 'string', outcome: 'string', text: 'string' },
   'approval.requested': {
     approvalId: 'string',
     callId: 'string',

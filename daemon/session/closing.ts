@@ -86,6 +86,13 @@ export function closeOpenWork(conversation: Conversation, cause: Cause, command?
       };
     }),
   );
+  if (open.turn.check?.outcome === null)
+    events.push({
+      type: 'check.ended',
+      turnId: open.turn.turnId,
+      outcome,
+      text: 'It was stopped before its end.',
+    });
   if (open.step !== null) {
     const unanswered = open.step.reply === null;
     events.push({ type: 'step.ended', stepId: open.step.stepId, outcome, ...(unanswered ? { usage: null } : {}) });

@@ -24,6 +24,7 @@ export interface AgentSetup extends SessionSetup {
   unattended?: AgentOptions['unattended'];
   noAnswer?: AgentOptions['noAnswer'];
   compactAt?: number | null;
+  check?: string;
   /** Other models by name; what is not here is the scripted one. */
   models?: Readonly<Record<string, ModelClient | Failure>>;
   /** What is known of every model. */
@@ -78,6 +79,7 @@ export function agentFor(made: MadeSession, model: ScriptedModel, setup: AgentSe
       });
     },
     compactAt: () => setup.compactAt ?? null,
+    check: () => setup.check ?? null,
     rules: () => rules,
     makeRule: (allowed) => {
       rules.push(allowed);

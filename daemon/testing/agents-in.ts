@@ -41,6 +41,7 @@ export async function agentsIn(home: HomePaths, script: Script = () => says('ok'
     resolveModel: () =>
       Promise.resolve({ client: model, model: 'demo', contextWindow: null, efforts: null, price: null }),
     compactAt: () => null,
+    check: () => null,
     rules: () => [],
     makeRule: () => Promise.resolve(),
     seenProject: () => Promise.resolve(),

@@ -68,6 +68,7 @@ export const invariants = {
   TL14: 'git looks at a repository, passes no shell, runs nothing that a repository names, and writes nothing.',
   TL21: 'A question to the person waits as state of the log: it survives reload and restart, is answered once, and is withdrawn with its turn.',
   TL22: "An agent's task list is replaced whole, and is there after a reload and a restart.",
+  TL27: 'A turn that changed files is checked by the command that a person named: a failure is told to the agent once, a second to the person, and there is no third.',
   TL28: 'A call that is made for the third time in a turn without getting anywhere says so in its result.',
   TL30: 'A tool is told of to the model only where it is of use; what is sent before anything was said stays small.',
   TL31: 'A tool that does not end is stopped after ten minutes and its call fails, unless it has a deadline of its own.',

@@ -8,6 +8,7 @@ import type { InputOrigin, InputTarget } from '../events/input.ts';
 import type { PartKind } from '../events/part.ts';
 import type { ApprovalScope } from '../events/approval.ts';
 import type { QuestionOption } from '../events/question.ts';
+import type { CheckOutcome } from '../events/check.ts';
 import type { CompactionTrigger } from '../events/context.ts';
 import type { Todo } from '../events/work.ts';
 import type { BlobRef } from '../values/blob.ts';
@@ -128,12 +129,26 @@ export interface Turn {
   readonly cost: number;
   readonly unknownCost: number;
   readonly calls: number;
+  /** The last check of this turn. */
+  readonly check: TurnCheck | null;
   /** Files that this turn's tools changed, with sums over the turn; at most `maxChangedFiles`. */
   readonly changed: readonly { readonly path: string; readonly added: number; readonly removed: number }[];
   readonly endedAt: number | null;
   readonly endedSeq: number | null;
   readonly outcome: TurnOutcome | null;
   readonly failure: Failure | null;
+}
+
+export interface TurnCheck {
+  /** How often the turn was checked, with this. */
+  readonly runs: number;
+  readonly title: string;
+  readonly startedAt: number;
+  /** Null: it runs. */
+  readonly outcome: CheckOutcome | null;
+  readonly text: string;
+  /** A step has taken its failure up. */
+  readonly told: boolean;
 }
 
 export interface Step {
@@ -146,6 +161,8 @@ export interface Step {
   readonly inputs: readonly ClaimedInput[];
   /** Jobs that had ended since the step before: the model is told with this one. */
   readonly endedJobs: readonly EndedJob[];
+  /** A check that failed before this step: the model is told with it. */
+  readonly failedCheck: { readonly title: string; readonly text: string } | null;
   readonly parts: readonly Part[];
   readonly calls: readonly ToolCall[];
   readonly retries: readonly Retry[];

@@ -26,7 +26,7 @@ export function openWork(conversation: Conversation): OpenWork | null {
 }
 
 /**
- * A turn in which nothing moves: no compaction is made, and it stands between two steps, or its step has replied, no call is started without an end, and a person is
+ * A turn in which nothing moves: no compaction is made and no check runs, and it stands between two steps, or its step has replied, no call is started without an end, and a person is
  * waited for. A call that a sub-agent carries out rests when the sub-agent does, which its own log tells. It stays open over a restart, and an
  * answer (or resume) continues it.
  */
@@ -34,8 +34,14 @@ export function atRest(conversation: Conversation): boolean {
   if (conversation.compacting !== null) return false;
   const open = openWork(conversation);
   if (open === null) return true;
-  if (open.step === null) return true;
+  if (open.step === null) return open.turn.check?.outcome !== null;
   return open.step.reply !== null && open.calls.every((call) => call.state !== 'running' || call.child !== null);
+}
+
+/** A check that failed and that the agent has not been told of: once in a turn, as it may put right what it did. */
+export function failedCheckOf({ check }: Turn): { readonly title: string; readonly text: string } | null {
+  if (check?.outcome !== 'failed' || check.told || check.runs > 1) return null;
+  return { title: check.title, text: check.text };
 }
 
 /** A question that decides about a plan. */

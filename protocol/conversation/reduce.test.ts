@@ -30,6 +30,7 @@ const requested = () =>
 const waiting = () => requested().needsApproval('Commands ask.');
 const running = () => requested().starts();
 const job = () => running().add({ type: 'job.started', jobId: jobId(1), callId: callId(1), title: 'water' });
+const checked = () => turn().add({ type: 'check.started', turnId: turnId(1), title: 'water --check' });
 const question = { type: 'question.requested' as const, questionId: questionId(1), text: 'Which?', options: [] };
 /** Events without a field of their own. */
 const bare = (type: EventKind) => ({ type }) as never;
@@ -152,6 +153,8 @@ const inItsPlace: { [Kind in EventKind]: [LogBuilder, Extract<Draft, { type: Kin
   ],
   'job.started': [running(), { type: 'job.started', jobId: jobId(1), callId: callId(1), title: 'water' }],
   'job.ended': [job(), { type: 'job.ended', jobId: jobId(1), outcome: 'completed', exitCode: 0, signal: null }],
+  'check.started': [turn(), { type: 'check.started', turnId: turnId(1), title: 'water --check' }],
+  'check.ended': [checked(), { type: 'check.ended', turnId: turnId(1), outcome: 'failed', text: 'dry' }],
   'todo.replaced': [turn(), { type: 'todo.replaced', todos: [{ text: 'water', state: 'doing' }] }],
   'agent.started': [turn(), { type: 'agent.started', agent: 'gardener' }],
   'agent.intent-stated': [turn(), { type: 'agent.intent-stated', agent: 'gardener', text: 'to water' }],
@@ -212,6 +215,9 @@ const misfits: [problem: RegExp, log: LogBuilder, draft: Draft][] = [
   [/job job_1 exists already/, job(), inItsPlace['job.started'][1]],
   [/job job_1 does not run/, running(), inItsPlace['job.ended'][1]],
   [/job job_1 does not run/, job().add(inItsPlace['job.ended'][1]), inItsPlace['job.ended'][1]],
+  [/is still open/, step(), inItsPlace['check.started'][1]],
+  [/runs already/, checked(), inItsPlace['check.started'][1]],
+  [/no check runs/, turn(), inItsPlace['check.ended'][1]],
   [/no plan/, turn(), inItsPlace['plan.decided'][1]],
 ];
 

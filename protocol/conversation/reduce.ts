@@ -33,7 +33,7 @@ import {
 } from './conversation.ts';
 import { attach, edit, move, queue, remove } from './inbox.ts';
 import { endJob, startJob, told, untold } from './jobs.ts';
-import { isPlanReview } from './open.ts';
+import { failedCheckOf, isPlanReview } from './open.ts';
 import { openingWords } from './opening.ts';
 import { addOutput, noOutput, refuseTransition, type ToolCall } from './tool-call.ts';
 
@@ -187,6 +187,7 @@ const reducers: { [Kind in EventKind]: (conversation: Conversation, event: Event
       cost: 0,
       unknownCost: 0,
       calls: 0,
+      check: null,
       changed: [],
       endedAt: null,
       endedSeq: null,
@@ -227,6 +228,7 @@ const reducers: { [Kind in EventKind]: (conversation: Conversation, event: Event
       mode: e.mode,
       inputs: [],
       endedJobs,
+      failedCheck: failedCheckOf(turn),
       parts: [],
       calls: [],
       retries: [],
@@ -236,7 +238,8 @@ const reducers: { [Kind in EventKind]: (conversation: Conversation, event: Event
       outcome: null,
       failure: null,
     };
-    const begun = { active: turnWith(turn, { step }), counts: { ...c.counts, steps: c.counts.steps + 1 } };
+    const check = turn.check === null ? null : { ...turn.check, told: true };
+    const begun = { active: turnWith(turn, { step, check }), counts: { ...c.counts, steps: c.counts.steps + 1 } };
     return endedJobs.length === 0 ? begun : { ...begun, jobs: told(c.jobs) };
   },
   'step.retried': (c, e) =>
@@ -374,6 +377,18 @@ const reducers: { [Kind in EventKind]: (conversation: Conversation, event: Event
     const jobs = endJob(c.jobs, e);
     return typeof jobs === 'string' ? jobs : { jobs };
   },
+
+  'check.started': (c, e) =>
+    withTurn(c, e.turnId, ({ step, check }) => {
+      if (step !== null) return `step ${step.stepId} is still open`;
+      if (check?.outcome === null) return 'a check runs already';
+      const runs = (check?.runs ?? 0) + 1;
+      return { check: { runs, title: e.title, startedAt: e.at, outcome: null, text: '', told: false } };
+    }),
+  'check.ended': (c, e) =>
+    withTurn(c, e.turnId, ({ check }) =>
+      check?.outcome !== null ? 'no check runs' : { check: { ...check, outcome: e.outcome, text: e.text } },
+    ),
 
   'approval.requested': (c, e) => {
     const call = findCall(c, e.callId);

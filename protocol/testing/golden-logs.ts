@@ -282,7 +282,7 @@ function twentySteps(): LogBuilder {
     .endsTurn('interrupted');
 }
 
-/** Three jobs: one that ends while the agent rests, one that a person stops, one that a crash interrupts. */
+/** A turn that is checked twice, and three jobs: one that ends while the agent rests, one that a person stops, one that a crash interrupts. */
 function backgroundJobs(): LogBuilder {
   const run = (log: LogBuilder, command: string) =>
     log
@@ -303,6 +303,14 @@ function backgroundJobs(): LogBuilder {
     .says(['They run.'])
     .replies()
     .endsStep()
+    .add({ type: 'check.started', turnId: log.turnId, title: 'weed --check' })
+    .add({ type: 'check.ended', turnId: log.turnId, outcome: 'failed', text: 'Two weeds.\n[Exit code 2.]' })
+    .step()
+    .says(['Weeded.'])
+    .replies()
+    .endsStep()
+    .add({ type: 'check.started', turnId: log.turnId, title: 'weed --check' })
+    .add({ type: 'check.ended', turnId: log.turnId, outcome: 'completed', text: '[Exit code 0.]' })
     .endsTurn()
     .waits(60_000)
     .add({ type: 'job.ended', jobId: jobId(1), outcome: 'failed', exitCode: 3, signal: null, outputBytes: 42 })

@@ -232,7 +232,7 @@ function madeStep(step: Step, texts: BlobTexts): MadeStep {
 
 function itemsOf(step: Step, texts: BlobTexts): MadeItem[] {
   const items: MadeItem[] = step.inputs.map((input) => ({ type: 'person', parts: partsOf(input.parts, texts) }));
-  tellOfJobs(step, items);
+  tellOfNews(step, items);
   const pieces = piecesOf(step, texts);
   if (pieces.length > 0) {
     const slash = step.model.indexOf('/');
@@ -242,10 +242,15 @@ function itemsOf(step: Step, texts: BlobTexts): MadeItem[] {
   return items;
 }
 
-/** OR9: jobs that have ended since, in front of what the person says, if anything. */
-function tellOfJobs({ endedJobs }: Step, items: MadeItem[]): void {
-  if (endedJobs.length === 0) return;
-  const notes = endedJobs.map((job): Part => ({ type: 'text', text: jobNote(job) }));
+/** OR9, TL27: jobs that have ended since, and a check that failed, in front of what the person says, if anything. */
+function tellOfNews({ endedJobs, failedCheck }: Step, items: MadeItem[]): void {
+  const texts = endedJobs.map(jobNote);
+  if (failedCheck !== null)
+    texts.push(
+      `[The check that the person set for this project (${failedCheck.title}) failed after your changes. Put it right if it is due to them; else say so. It is run once more.]\n${failedCheck.text}`,
+    );
+  if (texts.length === 0) return;
+  const notes = texts.map((text): Part => ({ type: 'text', text }));
   const [first] = items;
   if (first?.type === 'person') items[0] = { ...first, parts: [...notes, ...first.parts] };
   else items.unshift({ type: 'person', parts: notes });

@@ -7,6 +7,9 @@ import { runProcess, type ProcessEnd } from '../../base/process.ts';
 import { unattended } from '../process-environment.ts';
 import type { ToolEnvironment } from '../tool.ts';
 
+/** What is needed of a tool's environment. */
+export type RunEnvironment = Omit<ToolEnvironment, 'output' | 'jobs'>;
+
 export interface ProgramRun {
   readonly program: string;
   readonly args: readonly string[];
@@ -27,12 +30,12 @@ export interface ProgramRun {
 export type CommandRun = Omit<ProgramRun, 'program' | 'args' | 'variables' | 'looks'> & { readonly command: string };
 
 /** Rejects where it could not be started. */
-export function runCommand(environment: ToolEnvironment, { command, ...run }: CommandRun): Promise<ProcessEnd> {
+export function runCommand(environment: RunEnvironment, { command, ...run }: CommandRun): Promise<ProcessEnd> {
   return runProgram(environment, { ...run, program: 'bash', args: ['-c', command] });
 }
 
 /** The same for a program, whose arguments pass no shell. */
-export async function runProgram(environment: ToolEnvironment, run: ProgramRun): Promise<ProcessEnd> {
+export async function runProgram(environment: RunEnvironment, run: ProgramRun): Promise<ProcessEnd> {
   const { processes, folder, processEnvironment, sandbox } = environment;
   const wrapped = await sandbox.of.wrap(run.program, run.args, environment, sandbox.readOnly || run.looks === true);
   let group = null as number | null;

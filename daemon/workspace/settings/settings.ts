@@ -6,6 +6,7 @@
  *     "model": "NAME/model", "durability": "kernel" }
  */
 import { readFile, realpath, stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { RequestError } from '#protocol/errors.ts';
 import { misfit, z } from '#protocol/schema.ts';
 import { modelWish } from '#protocol/values/model.ts';
@@ -54,6 +55,15 @@ export const settingsDocument = z.looseObject({
         ),
       ),
   ),
+  checks: z.optional(
+    z
+      .record(z.string().check(z.startsWith('/')), z.string().check(z.minLength(1)))
+      .check(
+        z.describe(
+          'A command for each project, by its absolute folder, that is run when a turn that changed files would end: { "/home/me/garden": "npm test" }. Where it fails the agent is told, once; it runs without a question.',
+        ),
+      ),
+  ),
   sandbox: z.optional(
     z
       .strictObject({
@@ -95,6 +105,8 @@ export interface Settings {
   readonly durability: 'kernel' | 'power';
   /** Null: never. */
   readonly compactAt: number | null;
+  /** By the absolute folder of a project. */
+  readonly checks: ReadonlyMap<string, string>;
   /** As it was when Alcove started is what counts. */
   readonly sandbox: SandboxSettings;
 }
@@ -107,6 +119,7 @@ const none: Settings = {
   promptCache: '5m',
   durability: 'kernel',
   compactAt: defaultCompactAt,
+  checks: new Map(),
   sandbox: { level: 'off', network: true, writable: [] },
 };
 
@@ -198,6 +211,7 @@ export class SettingsFile {
         network: said.sandbox?.network ?? true,
         writable: said.sandbox?.writable ?? [],
       },
+      checks: new Map(Object.entries(said.checks ?? {}).map(([folder, command]) => [resolve(folder), command])),
       compactAt: said.compactAt === false ? null : (said.compactAt ?? defaultCompactAt),
     };
     this.#problems = problems.map((one) => `${this.#path}: ${one}`);
