@@ -9,7 +9,7 @@ import { ArgumentProblem, pick, prepareWith, type Arguments } from './arguments.
 import { CallPlace } from './call-place.ts';
 import { describeChanges, type ChangedFile } from './file-change.ts';
 import type { FileQueue } from './file-queue.ts';
-import { refuseStale, stampOf } from './file-stamp.ts';
+import { refuseStale, rememberShown, stampOf } from './file-stamp.ts';
 import { applyHunks } from './patch-hunks.ts';
 import { parsePatch, PatchProblem, type FilePatch } from './patch-text.ts';
 import { removeEmptyFolders } from './held-folder.ts';
@@ -112,6 +112,8 @@ async function assess(
   const shown = [...new Set(places.map((place) => place.shown))];
   try {
     const plan = await planOf(environment, files, places);
+    for (const { place, before, after } of plan)
+      if (after === null) rememberShown(environment.filesSeen, place, before);
     return {
       effect: 'change',
       caution: cautions.size === 0 ? null : [...cautions].join(' '),

@@ -7,7 +7,7 @@ import { ArgumentProblem, pathArgument, pick, prepareWith } from './arguments.ts
 import { CallPlace } from './call-place.ts';
 import { describeChange } from './file-change.ts';
 import type { FileQueue } from './file-queue.ts';
-import { refuseStale, stampOf } from './file-stamp.ts';
+import { refuseStale, rememberShown, stampOf } from './file-stamp.ts';
 import type { Place } from './paths.ts';
 import { FileRefused, readWhole, replaceFile, tooLarge } from './replace-file.ts';
 import { completed, failed, refusalOf } from './result.ts';
@@ -58,6 +58,7 @@ async function assess(environment: ToolEnvironment, callPlace: CallPlace, after:
   const caution = place.toChange.kind === 'asks' ? place.toChange.why : null;
   try {
     const before = await overwritable(environment, place, after);
+    rememberShown(environment.filesSeen, place, before);
     const preview = await describeChange(environment, place.shown, before, after);
     return { effect: 'change', caution, preview, rulePattern: `write ${place.shown}` };
   } catch (error) {
