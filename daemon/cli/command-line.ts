@@ -110,14 +110,16 @@ export function commandLine(version: string, around: () => Surroundings) {
     });
   cli
     .command(
-      'session <action> [session]',
-      '"session list", "session inspect ID|FILE", "session context ID|FILE", "session dump ID|FILE"',
+      'session <action> [session] [file]',
+      '"session list", "session inspect ID|FILE", "session diagnose ID|FILE", "session context ID|FILE", "session dump ID|FILE", "session export ID|FILE FILE", "session import FILE"',
     )
     .option('--json', 'Print JSON')
-    .action(async (action: string, session: string | undefined, options: { json?: boolean }) => {
-      const verbs = await import('./session.ts');
-      return verbs.session(around(), action, session, options);
-    });
+    .action(
+      async (action: string, session: string | undefined, file: string | undefined, options: { json?: boolean }) => {
+        const verbs = await import('./session.ts');
+        return verbs.session(around(), action, session, file, options);
+      },
+    );
   cli
     .command('storage [action]', 'Say what the home holds on the disk; "storage free" removes what nobody needs')
     .option('--dry-run', 'Say what would go, and remove nothing')

@@ -1,14 +1,17 @@
-/** `alcove session list | inspect | context | dump`. Reads the logs themselves, so it works beside a running daemon and without one, and writes nothing. */
+/** `alcove session list | inspect | diagnose | context | dump | export | import`. Reads the logs themselves, so it works beside a running daemon and without one, and writes nothing but what export and import say. */
 import { once } from 'node:events';
-import { readdir, stat } from 'node:fs/promises';
+import { open, readdir, rm, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { SessionId } from '#protocol/values/ids.ts';
-import { messageOf } from '../base/errors.ts';
-import { homePaths } from '../base/files.ts';
-import { dumpLog, inspectLog, type Inspection } from '../session/inspect.ts';
+import { makeAgentFolders } from '../agent/agent-folders.ts';
+import { messageOf, systemCode } from '../base/errors.ts';
+import { homePaths, ownerOnlyFileMode } from '../base/files.ts';
+import { diagnoseLog, dumpLog, inspectLog, type Inspection } from '../session/inspect.ts';
 import { reportOfLog } from '../agent/context/report-of-log.ts';
 import { logSuffix, placeInHome, placeOfFile } from '../session/place.ts';
+import { importLog } from '../session/transfer.ts';
 import { contextWords } from './context-words.ts';
+import { diagnosisWords } from './diagnosis-words.ts';
 import { endWithReader } from './reader.ts';
 import type { Surroundings } from './surroundings.ts';
 import { UsageError } from './usage-error.ts';
@@ -17,13 +20,15 @@ export async function session(
   around: Surroundings,
   action: string,
   name: string | undefined,
+  target: string | undefined,
   options: { json?: boolean },
 ): Promise<number> {
   endWithReader();
   if (action === 'list') return list(around, options.json === true);
-  if (action !== 'inspect' && action !== 'context' && action !== 'dump')
+  if (action === 'import') return take(around, name);
+  if (action !== 'export' && action !== 'inspect' && action !== 'diagnose' && action !== 'context' && action !== 'dump')
     throw new UsageError(
-      'Use "session list", "session inspect ID|FILE", "session context ID|FILE" or "session dump ID|FILE".',
+      'Use "session list", "session inspect ID|FILE", "session diagnose ID|FILE", "session context ID|FILE", "session dump ID|FILE", "session export ID|FILE FILE" or "session import FILE".',
     );
   if (name === undefined) throw new UsageError(`Name the session: "alcove session list" lists their ids.`);
   const file = /\.jsonl(\.zst)?$/.test(name) ? name : placeInHome(homePaths(around.home), name as SessionId).log;
@@ -31,10 +36,18 @@ export async function session(
     throw new Error(
       `There is no session ${name}${file === name ? '' : ` in ${around.home}`}. "alcove session list" lists them.`,
     );
+  if (action === 'export') return give(file, target);
+  if (target !== undefined) throw new UsageError(`"session ${action}" takes one session.`);
   if (action === 'context') {
     const report = await reportOfLog(placeOfFile(file));
     if (options.json === true) print(report);
     else process.stdout.write(contextWords(report));
+    return 0;
+  }
+  if (action === 'diagnose') {
+    const found = await diagnoseLog(file);
+    if (options.json === true) print(found);
+    else process.stdout.write(diagnosisWords(found.inspection.title, found.diagnosis));
     return 0;
   }
   return action === 'inspect' ? inspect(file, options.json === true) : dump(file);
@@ -121,6 +134,44 @@ function report(found: Inspection): string {
   for (const anomaly of found.anomalies)
     lines.push(`Anomaly   event ${anomaly.seq} ${anomaly.type}: ${anomaly.problem}`);
   return `${lines.join('\n')}\n`;
+}
+
+/** Into a new file for its owner alone. Exit code 1 where something could not be read: then there is no file. */
+async function give(file: string, target: string | undefined): Promise<number> {
+  if (target === undefined) throw new UsageError('Name the file to write: "session export ID FILE.jsonl".');
+  if (!target.endsWith('.jsonl'))
+    throw new UsageError('What is exported is JSON Lines: give a file that ends in .jsonl.');
+  const out = await open(target, 'wx', ownerOnlyFileMode).catch((error: unknown) => {
+    if (systemCode(error) === 'EEXIST') throw new Error(`${target} is there already, and is not overwritten.`);
+    throw error;
+  });
+  let damage: string | null = null;
+  try {
+    await dumpLog(
+      file,
+      (line) => out.writeFile(`${line}\n`),
+      ({ torn, from, to, reason }) => {
+        if (!torn) damage = `bytes ${from} to ${to} cannot be read: ${reason}`;
+      },
+    );
+    await out.sync();
+  } finally {
+    await out.close();
+  }
+  if (damage === null) return 0;
+  await rm(target);
+  throw new Error(`${damage}. It was not exported; "session dump" prints what can be read.`);
+}
+
+async function take(around: Surroundings, file: string | undefined): Promise<number> {
+  if (file === undefined || !/\.jsonl(\.zst)?$/.test(file))
+    throw new UsageError('Name the file: "session import FILE.jsonl".');
+  if ((await stat(file).catch(() => null)) === null) throw new Error(`There is no file ${file}.`);
+  const home = homePaths(around.home);
+  await makeAgentFolders(home);
+  const { sessionId, events } = await importLog(file, home);
+  process.stdout.write(`${sessionId}  ${events} events\n`);
+  return 0;
 }
 
 /** JSON Lines on standard output; exit code 1 where something could not be read. */

@@ -2,8 +2,10 @@
 import { stat } from 'node:fs/promises';
 import { atRest, openWork } from '#protocol/conversation/open.ts';
 import type { Conversation } from '#protocol/conversation/conversation.ts';
+import type { SessionEvent } from '#protocol/event.ts';
 import { titleOf } from '#protocol/conversation/status.ts';
 import type { Damage } from '../log/reader.ts';
+import { Diagnoser, type Diagnosis } from './diagnosis.ts';
 import { History } from './history.ts';
 
 export interface Inspection {
@@ -30,6 +32,13 @@ export interface Inspection {
 }
 
 export async function inspectLog(file: string): Promise<Inspection> {
+  return (await look(file, () => undefined)).inspection;
+}
+
+async function look(
+  file: string,
+  heard: (event: SessionEvent) => void,
+): Promise<{ inspection: Inspection; conversation: Conversation }> {
   const { size } = await stat(file);
   const history = await History.open(file);
   try {
@@ -42,10 +51,11 @@ export async function inspectLog(file: string): Promise<Inspection> {
         events += 1;
         decoded += line.length + 1;
         kinds[event.type] = (kinds[event.type] ?? 0) + 1;
+        heard(event);
       },
       (damage) => damages.push(damage),
     );
-    return {
+    const inspection = {
       file,
       bytes: size,
       decoded,
@@ -54,6 +64,7 @@ export async function inspectLog(file: string): Promise<Inspection> {
       ...facts(conversation),
       damages: damages.map(({ from, to, torn, reason }) => ({ from, to, torn, reason })),
     };
+    return { inspection, conversation };
   } finally {
     await history.close();
   }
@@ -99,6 +110,14 @@ function facts(
     waitingInputs: conversation.inbox.length,
     anomalies: conversation.anomalies,
   };
+}
+
+/** As `inspectLog`, with what went wrong and where the time went. */
+export async function diagnoseLog(file: string): Promise<{ inspection: Inspection; diagnosis: Diagnosis }> {
+  const diagnoser = new Diagnoser();
+  const { inspection, conversation } = await look(file, (event) => diagnoser.hear(event));
+  const torn = inspection.damages.some((damage) => damage.torn);
+  return { inspection, diagnosis: diagnoser.result(conversation, torn) };
 }
 
 /** Every line that can be read, verbatim, in order; damage is told and passed over. */
