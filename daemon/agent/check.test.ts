@@ -88,6 +88,22 @@ describe('TL27: the check of a turn that changed files', () => {
     ]);
   });
 
+  test('what is changed after it passed is checked anew', async () => {
+    const wait = 'if [ ! -e go ]; then touch at; until [ -e go ]; do sleep 0.05; done; fi;';
+    const made = await on(
+      [write('Moss\n'), says('Done.'), write('Ivy\n'), says('Ivy.'), write('Moss\n'), says('Moss.')],
+      `${wait} ${command}`,
+    );
+    await made.submit('Plant.');
+    await made.until((now) => now.active?.check?.outcome === null);
+    await made.submit('Ivy, too.', 'next-step');
+    writeFileSync(join(made.folder, 'go'), '');
+    const { turns } = await made.until(ended());
+    expect(made.runs()).toBe(3);
+    expect(turns).toHaveLength(1);
+    expect(turns[0]?.check).toMatchObject({ runs: 2, outcome: 'completed' });
+  });
+
   test('an abort and a shutdown end it, with all it started, and the turn with it', async () => {
     const made = await on(
       [write('Roses\n'), says('Done.'), write('Ferns\n'), says('Done.')],

@@ -412,6 +412,30 @@ test('what is asked', async ({ app, provider }, testInfo) => {
   await shot('62-tasks');
 });
 
+test('a check of what was changed', async ({ app, provider, folder, scratch }, testInfo) => {
+  const shot = (name: string) => shoot(app.page, testInfo, name);
+  const settings = join(scratch, 'home', 'settings.json');
+  const said = JSON.parse(await readFile(settings, 'utf8')) as object;
+  await writeFile(
+    settings,
+    JSON.stringify({ ...said, checks: { [folder]: 'echo "2 weeds found"; grep -q Moss notes.md' } }),
+  );
+  const write = (content: string) => call('write', { path: 'notes.md', content });
+  provider.enqueue(
+    chatReply({ calls: [call('read', { path: 'notes.md' })] }),
+    chatReply({ calls: [write('Roses\n')] }),
+    chatReply({ text: 'Roses only.' }),
+    chatReply({ calls: [write('Roses\nMoss\n')] }),
+    chatReply({ text: 'And moss, as the check wants it.' }),
+  );
+  await app.chooseMode('Auto');
+  await app.say('Tidy the notes.');
+  await app.sees('And moss, as the check wants it.');
+  await expect(app.conversation.getByRole('button', { name: /^Check .* passed$/ })).toBeVisible();
+  await app.conversation.getByRole('button', { name: /^Check .* failed$/ }).click();
+  await shot('68-checks');
+});
+
 test('background jobs', async ({ app, provider }, testInfo) => {
   const shot = (name: string) => shoot(app.page, testInfo, name);
   const background = (command: string) => call('bash', { command, background: true });

@@ -366,7 +366,10 @@ const reducers: { [Kind in EventKind]: (conversation: Conversation, event: Event
     }));
     if (typeof ended === 'string' || !ended.active) return ended;
     const changed = changesIn(e.details).reduce(addChange, ended.active.changed);
-    return changed === ended.active.changed ? ended : { active: turnWith(ended.active, { changed }) };
+    if (changed === ended.active.changed) return ended;
+    // What was changed after a check that passed has not been checked.
+    const check = ended.active.check?.outcome === 'completed' ? null : ended.active.check;
+    return { active: turnWith(ended.active, { changed, check }) };
   },
 
   'job.started': (c, e) => {

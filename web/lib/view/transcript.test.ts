@@ -143,6 +143,29 @@ describe('the rows of a turn', () => {
     ]);
   });
 
+  it('show each check of what a turn changed where it was made, and the running one by its time', () => {
+    const started: Draft = { type: 'check.started', turnId, title: 'npm test' };
+    const ended = (outcome: 'completed' | 'failed'): Draft => ({ type: 'check.ended', turnId, outcome, text: outcome });
+    const running = fold([...opening, replied(stepId), stepEnd(), started]);
+    expect(transcriptRows(running).at(-1)).toMatchObject({ type: 'check', outcome: null, since: running.at });
+    const second = 'stp_2' as StepId;
+    const again = fold(
+      [
+        ended('failed'),
+        { type: 'step.started', turnId, stepId: second, model: 'scripted/demo', effort: null, mode: 'ask' },
+        replied(second),
+        { type: 'step.ended', stepId: second, outcome: 'completed' },
+        started,
+        ended('completed'),
+        { type: 'turn.ended', turnId, outcome: 'completed' },
+      ],
+      running,
+    );
+    const checks = transcriptRows(again).filter((row) => row.type === 'check');
+    expect(checks.map((row) => row.outcome)).toEqual(['failed', 'completed']);
+    expect(new Set(checks.map((row) => row.key)).size).toBe(2);
+  });
+
   it('say that the model was asked until it says something', () => {
     const waiting = fold(opening);
     const speaking = fold([{ type: 'part.started', stepId, partId: 'prt_1' as PartId, kind: 'text' }], waiting);

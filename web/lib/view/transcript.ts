@@ -20,6 +20,7 @@ import type {
 } from '#protocol/conversation/conversation.ts';
 import type { ToolCall } from '#protocol/conversation/tool-call.ts';
 import type { TurnId } from '#protocol/values/ids.ts';
+import type { CheckOutcome } from '#protocol/events/check.ts';
 import type { Failure, TurnOutcome } from '#protocol/values/outcome.ts';
 import type { UsageTotals } from '#protocol/values/usage.ts';
 
@@ -112,6 +113,17 @@ export interface CompactingRow {
   readonly since: number;
 }
 
+/** The check of what a turn changed. */
+export interface CheckRow {
+  readonly type: 'check';
+  readonly key: string;
+  readonly title: string;
+  /** Null: it runs, since then. */
+  readonly outcome: CheckOutcome | null;
+  readonly since: number | null;
+  readonly text: string;
+}
+
 export interface WarningRow {
   readonly type: 'warning';
   readonly key: string;
@@ -149,6 +161,7 @@ export type Row =
   | WarningRow
   | CompactionRow
   | CompactingRow
+  | CheckRow
   | TurnEndRow;
 
 export function transcriptRows(conversation: Conversation): Row[] {
@@ -176,6 +189,7 @@ export function transcriptRows(conversation: Conversation): Row[] {
     rows.push(...marksBefore(active.startedSeq).map(compactionRow));
     rows.push(
       ...foldReads([...stepsRows(active, marksBefore(conversation.seq)), ...openStepRows(active, conversation)]),
+      ...lastCheckRows(active),
     );
   }
   rows.push(...warningsBefore(conversation.seq), ...marksBefore(conversation.seq).map(compactionRow));
@@ -188,13 +202,22 @@ const ofClosedTurns = new WeakMap<Turn, readonly Row[]>();
 
 function closedTurnRows(turn: Turn, marks: readonly CompactionMark[]): readonly Row[] {
   return remembered(ofClosedTurns, turn, () =>
-    [...foldReads(stepsRows(turn, marks)), turnEndRow(turn)].map(quietWhere(turn)),
+    [...foldReads(stepsRows(turn, marks)), ...lastCheckRows(turn), turnEndRow(turn)].map(quietWhere(turn)),
   );
 }
 
 function quietWhere({ failure }: Turn): (row: Row) => Row {
   return (row) =>
     row.type === 'retry' && row.retries.at(-1)?.reason.message === failure?.message ? { ...row, told: true } : row;
+}
+
+/** The check that no step took up: those before stand with the step that was told of them. */
+function lastCheckRows({ turnId, check }: Turn): CheckRow[] {
+  if (check === null || check.told) return [];
+  const { runs, title, outcome, text, startedAt } = check;
+  return [
+    { type: 'check', key: `${turnId}.check.${runs}`, title, outcome, since: outcome === null ? startedAt : null, text },
+  ];
 }
 
 function turnEndRow(turn: Turn): TurnEndRow {
@@ -250,7 +273,12 @@ function openStepRows(turn: Turn, asked: Asked): Row[] {
 }
 
 function stepRows(step: Step, asked: Asked): Row[] {
-  const rows: Row[] = step.inputs.map((input) => inputRow(input));
+  const { failedCheck } = step;
+  const told: Row[] =
+    failedCheck === null
+      ? []
+      : [{ type: 'check', key: `${step.stepId}.check`, ...failedCheck, outcome: 'failed', since: null }];
+  const rows: Row[] = [...told, ...step.inputs.map((input) => inputRow(input))];
   const { retries } = step;
   if (retries.length > 0) {
     const pending = step.reply === null && step.parts.length === 0 && step.endedAt === null;
