@@ -13,6 +13,7 @@ import type { Project } from '#protocol/values/project.ts';
 import { LOG_VERSION } from '#protocol/version.ts';
 import type { Agent } from './agent/agent.ts';
 import { makeAgentFolders } from './agent/agent-folders.ts';
+import { promptParts, type PromptFacts, type PromptPart } from './agent/context/prompt.ts';
 import { RunSubAgents } from './agent/run-sub-agents.ts';
 import { endOrphans, SessionProcesses } from './agent/process-ledger.ts';
 import { systemClock } from './base/clock.ts';
@@ -34,6 +35,7 @@ import { scrubEnvironment } from './tools/process-environment.ts';
 import { builtInTools } from './tools/registry.ts';
 import { Sandbox } from './tools/sandbox/sandbox.ts';
 import type { Models } from './workspace/models/models.ts';
+import { Rules } from './workspace/rules/rules.ts';
 
 export interface OneShotOptions {
   home: string;
@@ -56,6 +58,10 @@ export interface OneShotOptions {
   record: string | null;
   /** A plan is accepted without asking; kept in a recording. */
   acceptsPlan: boolean;
+  /** In the place of the first part of Alcove's own system prompt; null: that one. */
+  prompt: string | null;
+  /** `undefined`: as the settings say; null: never. */
+  compactAt: number | null | undefined;
   readonly fault: (error: unknown) => void;
 }
 
@@ -101,9 +107,16 @@ export async function openOneShot(options: OneShotOptions): Promise<OneShot> {
       ...(recording === null ? {} : { published: (session, events) => hear(recording.recorder, session, events) }),
       fault: options.fault,
     };
+    const standing = await Rules.open(join(home, 'rules.json'), clock, ids);
+    scope.own(standing.rules);
     const sandbox = scope.own(await Sandbox.open(settings.value.sandbox, scrubEnvironment(environment, [])));
     const notes = [
       ...problems,
+      ...(standing.corrupt === null
+        ? []
+        : [
+            `The rules could not be understood (${standing.corrupt.reason}); they are kept as ${standing.corrupt.keptAt}.`,
+          ]),
       ...(sandbox.state.problem === null ? [] : [sandbox.state.problem]),
       ...(options.model === null ? [] : await doubts(models, options.model)),
     ];
@@ -113,8 +126,11 @@ export async function openOneShot(options: OneShotOptions): Promise<OneShot> {
       ids,
     });
     const sessionId = session.conversation.session?.sessionId ?? '';
+    const projectId = session.conversation.session?.project.projectId;
+    const rules = projectId === undefined ? [] : standing.rules.list(projectId);
     const tools = options.withTools ? builtInTools(new FileQueue()) : [];
     const recorder = recording?.recorder ?? null;
+    const compactAt = options.compactAt === undefined ? settings.value.compactAt : options.compactAt;
     recorder?.begin({
       alcove: options.version,
       project: session.conversation.session?.project.name ?? '',
@@ -122,9 +138,14 @@ export async function openOneShot(options: OneShotOptions): Promise<OneShot> {
       effort: session.conversation.settings.effort,
       mode: session.conversation.settings.mode,
       subAgentModel: models.subAgentModel,
-      compactAt: settings.value.compactAt,
+      compactAt,
       attended: options.unattended === null,
       acceptsPlan: options.acceptsPlan,
+      rules: rules.map(({ tool, pattern, decision }) => ({
+        tool,
+        pattern,
+        ...(decision === undefined ? {} : { decision }),
+      })),
     });
     const resolveModel: ResolveModel = (name) => models.resolve(name);
     const subAgents = scope.own(
@@ -141,9 +162,13 @@ export async function openOneShot(options: OneShotOptions): Promise<OneShot> {
           forbidden: [options.home],
           defaultModel: () => models.default,
           resolveModel: recorder?.models(resolveModel) ?? resolveModel,
-          compactAt: () => settings.value.compactAt,
-          check: (folder) => settings.value.checks.get(folder) ?? null,
-          rules: () => [],
+          ...(options.prompt === null
+            ? {}
+            : { prompt: (facts: PromptFacts) => ownPrompt(options.prompt ?? '', facts) }),
+          compactAt: () => compactAt,
+          // A check is no call of a tool, so a replay would not know what it said.
+          check: (folder) => (recorder === null ? (settings.value.checks.get(folder) ?? null) : null),
+          rules: () => rules,
           makeRule: () => Promise.resolve(),
           unattended: options.unattended,
           noAnswer: options.noAnswer,
@@ -298,4 +323,10 @@ async function projectOf(home: string, { folder, ids }: Wanted): Promise<Project
   } catch {
     return made;
   }
+}
+
+/** Alcove's, with the first part exchanged: folder, instructions and mode stay true whoever writes the rest. */
+async function ownPrompt(text: string, facts: PromptFacts): Promise<PromptPart[]> {
+  const parts = await promptParts(facts);
+  return parts.map((part) => (part.name === 'base' ? { ...part, text } : part));
 }

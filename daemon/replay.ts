@@ -140,7 +140,7 @@ class Replay {
           prompt: () => Promise.resolve([{ name: 'recorded', text: recordedPrompt }]),
           compactAt: () => header.compactAt,
           check: () => null,
-          rules: () => [],
+          rules: () => header.rules,
           makeRule: () => Promise.resolve(),
           unattended: header.attended ? null : unattended,
           noAnswer: header.attended ? null : (plan) => (plan && header.acceptsPlan ? null : noAnswer(plan)),

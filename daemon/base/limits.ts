@@ -218,3 +218,5 @@ export const unreferredMs = 7 * 24 * 3_600_000;
 export const tidyMs = 24 * 3_600_000;
 /** Trying the sandbox at the start: a system that is busy takes a second, a broken one does not answer. */
 export const sandboxProbeMs = 10_000;
+/** A system prompt of a person's own: more would crowd out the work, as with one file of instructions. */
+export const maxSystemPromptBytes = 64 * 1024;

@@ -24,7 +24,14 @@ export function commandLine(version: string, around: () => Surroundings) {
       '--effort <effort>',
       'How much the model may think: off, low, medium, high or xhigh, as far as it takes them',
     )
+    .option('--reasoning <effort>', 'The same as --effort')
     .option('--mode <mode>', 'ask, plan or auto')
+    .option('--yolo', 'The same as --mode auto')
+    .option('--continue', 'Go on with the newest session of this folder')
+    .option('--resume <session>', 'Go on with this session of the home, by its id')
+    .option('--system-prompt-file <file>', 'The text of this file in the place of how the system prompt begins')
+    .option('--compact-threshold <share>', 'How full the window is, 0.1 to 0.95, before old steps are summarised')
+    .option('--no-compact', 'Never summarise')
     .option(
       '--strategy <strategy>',
       'react: until no tool is called; single: one step, no tools; plan: plan, review and execution',

@@ -2,7 +2,7 @@
  * `alcove run`: one input, to its end, without the daemon. Standard output carries the answer alone, or with --json each event as a line; what a person
  * should see besides goes to standard error. On a terminal approvals are asked there; elsewhere such a call is denied, and the run goes on.
  */
-import { stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { text as textOf } from 'node:stream/consumers';
 import type { Conversation } from '#protocol/conversation/conversation.ts';
 import { isPlanReview } from '#protocol/conversation/open.ts';
@@ -11,7 +11,8 @@ import type { TurnOutcome } from '#protocol/values/outcome.ts';
 import { effort as effortSchema, modelWish, type Effort } from '#protocol/values/model.ts';
 import { misfit } from '#protocol/schema.ts';
 import { digestOf } from '../base/digest.ts';
-import { messageOf } from '../base/errors.ts';
+import { messageOf, systemCode } from '../base/errors.ts';
+import { maxSystemPromptBytes } from '../base/limits.ts';
 import { openOneShot, type OneShot } from '../one-shot.ts';
 import { answerOf, printAnswer } from './answer.ts';
 import { Asker } from './asker.ts';
@@ -21,6 +22,7 @@ import { readWay, type Way } from './strategy.ts';
 import type { Surroundings } from './surroundings.ts';
 import { UsageError } from './usage-error.ts';
 import { visible } from './visible.ts';
+import { whichSession } from './which-session.ts';
 
 const exitCodes: Record<TurnOutcome, number> = { completed: 0, failed: 1, interrupted: 1, aborted: 130 };
 
@@ -33,6 +35,10 @@ interface RunOptions {
   json: boolean;
   sessionFile: string | null;
   record: string | null;
+  /** In the place of the system prompt. */
+  prompt: string | null;
+  /** `undefined`: as the settings say; null: never. */
+  compactAt: number | null | undefined;
 }
 
 export async function run(
@@ -56,6 +62,8 @@ export async function run(
     unattended: onTerminal ? null : unattended,
     noAnswer: onTerminal ? null : (plan) => (plan && options.way.accepts !== null ? null : noAnswer(plan)),
     record: options.record,
+    prompt: options.prompt,
+    compactAt: options.compactAt,
     acceptsPlan: options.way.accepts !== null,
     fault: (error) => process.stderr.write(`alcove: ${messageOf(error)}\n`),
   });
@@ -80,10 +88,9 @@ async function readOptions(
   onTerminal: boolean,
 ): Promise<RunOptions> {
   const model = valueOf(given, 'model');
-  const effort = valueOf(given, 'effort');
-  const mode = valueOf(given, 'mode');
+  const effort = oneOf(given, 'effort', 'reasoning');
+  const mode = given['yolo'] === true ? yolo(valueOf(given, 'mode')) : valueOf(given, 'mode');
   const cwd = valueOf(given, 'cwd');
-  const session = valueOf(given, 'session');
   const record = valueOf(given, 'record');
   const rest = given['--'];
   const words = prompt ?? (Array.isArray(rest) ? rest.join(' ') : '');
@@ -97,13 +104,17 @@ async function readOptions(
   if (mode !== null && mode !== 'ask' && mode !== 'plan' && mode !== 'auto')
     throw new UsageError('--mode takes ask, plan or auto.');
   const way = readWay({ strategy: valueOf(given, 'strategy'), mode, yes: given['yes'] === true }, onTerminal);
-  if (session !== null && !/\.jsonl(\.zst)?$/.test(session))
-    throw new UsageError('--session takes a file that ends in .jsonl.zst or .jsonl.');
-  if (record !== null && session !== null && (await stat(session).catch(() => null)) !== null)
-    throw new UsageError('--record begins with a new session: what was said before would be missing from it.');
   const folder = cwd ?? around.folder;
   const found = await stat(folder).catch(() => null);
   if (found?.isDirectory() !== true) throw new UsageError(`--cwd: there is no folder ${folder}.`);
+  const named = {
+    session: valueOf(given, 'session'),
+    resume: valueOf(given, 'resume'),
+    newest: given['continue'] === true,
+  };
+  const session = await whichSession(named, around.home, folder);
+  if (record !== null && session !== null && (await stat(session).catch(() => null)) !== null)
+    throw new UsageError('--record begins with a new session: what was said before would be missing from it.');
   return {
     text,
     folder,
@@ -113,7 +124,47 @@ async function readOptions(
     json: given['json'] === true,
     sessionFile: session,
     record,
+    prompt: await promptOf(valueOf(given, 'systemPromptFile')),
+    compactAt: compactAtOf(given),
   };
+}
+
+/** Two names of one option. */
+function oneOf(given: Record<string, unknown>, name: string, other: string): string | null {
+  const [one, same] = [valueOf(given, name), valueOf(given, other)];
+  if (one !== null && same !== null) throw new UsageError(`--${name} and --${other} are the same: give one of them.`);
+  return one ?? same;
+}
+
+function yolo(mode: string | null): string {
+  if (mode !== null) throw new UsageError('--yolo is --mode auto: give one of them.');
+  return 'auto';
+}
+
+async function promptOf(file: string | null): Promise<string | null> {
+  if (file === null) return null;
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    throw new UsageError(`--system-prompt-file: ${file} cannot be read (${systemCode(error) ?? messageOf(error)}).`);
+  });
+  if (text.trim() === '') throw new UsageError(`--system-prompt-file: ${file} is empty.`);
+  if (Buffer.byteLength(text) > maxSystemPromptBytes)
+    throw new UsageError(
+      `--system-prompt-file: ${file} is over ${maxSystemPromptBytes / 1024} KiB (maxSystemPromptBytes).`,
+    );
+  return text;
+}
+
+function compactAtOf(given: Record<string, unknown>): number | null | undefined {
+  const share = valueOf(given, 'compactThreshold');
+  if (given['compact'] === false) {
+    if (share !== null) throw new UsageError('--no-compact and --compact-threshold contradict each other.');
+    return null;
+  }
+  if (share === null) return undefined;
+  const value = Number(share);
+  if (!(value >= 0.1 && value <= 0.95))
+    throw new UsageError('--compact-threshold takes a share of the window, 0.1 to 0.95.');
+  return value;
 }
 
 /** The one value of an option, or null where it was not given. */

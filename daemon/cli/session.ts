@@ -145,7 +145,7 @@ async function give(file: string, target: string | undefined): Promise<number> {
     if (systemCode(error) === 'EEXIST') throw new Error(`${target} is there already, and is not overwritten.`);
     throw error;
   });
-  let damage: string | null = null;
+  let damage = null as string | null;
   try {
     await dumpLog(
       file,

@@ -4,6 +4,7 @@
  * its end. Large things that come again (items of a history, the prompt, the tools) stand once, as a `value`, and are referred to by its number.
  * A version reads its own format alone: what a replay promises is strictness, and there is none about fields that mean something else.
  */
+import { ruleDecision } from '#protocol/commands/approval.ts';
 import { z } from '#protocol/schema.ts';
 import { questionOption } from '#protocol/events/question.ts';
 import { todo } from '#protocol/events/work.ts';
@@ -34,6 +35,8 @@ const header = z.object({
   /** Whether a person could be asked, and whether a plan was accepted beforehand. */
   attended: z.boolean(),
   acceptsPlan: z.boolean(),
+  /** The standing answers that were in force. */
+  rules: z.array(z.object({ tool: z.string(), pattern: z.string(), decision: z.optional(ruleDecision) })),
 });
 export type RecordingHeader = z.infer<typeof header>;
 

@@ -4,7 +4,7 @@ import { approvalScope } from '../events/approval.ts';
 import { approvalId, commandId, projectId, questionId, ruleId, sessionId } from '../values/ids.ts';
 import { jsonObject } from '../values/json.ts';
 
-const ruleDecision = z.enum(['allow', 'ask', 'deny']);
+export const ruleDecision = z.enum(['allow', 'ask', 'deny']);
 export type RuleDecision = z.infer<typeof ruleDecision>;
 
 /**
