@@ -1,7 +1,8 @@
 /**
  * What a model needs to mend an edit whose old text was not found: the lines of the file that come closest, with their numbers, and in
- * what they differ. Bounded work: it runs on failure only, over files of at most the edit limit.
+ * what they differ (line-difference.ts). Bounded work: it runs on failure only, over files of at most the edit limit.
  */
+import { difference } from './line-difference.ts';
 
 /** One or more sentences; never throws. Both texts have LF line ends. `called` is what the wanted text is to the model. */
 export function describeNearest(file: string, wanted: string, called = 'oldText'): string {
@@ -10,11 +11,16 @@ export function describeNearest(file: string, wanted: string, called = 'oldText'
   if (wantedLines.every((line) => /^\s*\d+\t/.test(line))) {
     return 'It seems to hold the line numbers that read puts before each line: leave those out.';
   }
+  const escaped = unescaped(wanted);
+  if (escaped !== null && file.includes(escaped))
+    return `It was escaped twice: ${called} has \\n, \\t or \\" as two characters where the file has one. Give it as it stands in the file.`;
+  if (file.includes('\r') && !file.includes('\n') && wantedLines.length > 1)
+    return 'The lines of the file end with a carriage return alone (\\r), so all of it is one line: give \\r where its lines end.';
   const lines = linesOf(file);
   const start = nearestStart(lines, wantedLines);
   if (start === null) return 'No line of the file comes close to it; read the file again.';
-  const window = lines.slice(start, start + wantedLines.length);
-  return `${difference(window, wantedLines, start, called)} Nearest text:\n${numbered(window, start)}`;
+  const window = lines.slice(start, start + wantedLines.length + 1);
+  return `${difference(window, wantedLines, start + 1, called)} Nearest text:\n${numbered(window.slice(0, wantedLines.length), start)}`;
 }
 
 function linesOf(text: string): string[] {
@@ -29,30 +35,82 @@ const comparedLines = 40;
 const comparedCharacters = 160;
 const shownLines = 20;
 
-/** First by equal lines (spaces at both ends aside), then by the likeness of its most telling line. */
+/**
+ * The places where most lines are equal (spaces at both ends aside), and those where the most telling line has its like; of these the one whose lines
+ * are most alike altogether. A lone bracket is equal everywhere, and tells nothing.
+ */
 function nearestStart(lines: string[], wanted: string[]): number | null {
   const trimmed = lines.map((line) => line.trim());
   const wantedTrimmed = wanted.slice(0, comparedLines).map((line) => line.trim());
-  let best = { start: 0, score: 0 };
+  const equal = new Best();
   for (let start = 0; start < lines.length; start++) {
     let score = 0;
     for (const [offset, line] of wantedTrimmed.entries()) {
       if (line !== '' && trimmed[start + offset] === line) score += Math.min(line.length, comparedCharacters);
     }
-    if (score > best.score) best = { start, score };
+    equal.add(start, score);
   }
-  if (best.score > 0) return best.start;
   const telling = wantedTrimmed.reduce(
     (longest, line, index) => (line.length > (wantedTrimmed[longest] as string).length ? index : longest),
     0,
   );
   const likeness = likenessTo(wantedTrimmed[telling] as string);
+  const alike = new Best();
   for (const [index, line] of trimmed.entries()) {
     const score = likeness(line);
-    if (score > best.score) best = { start: Math.max(0, index - telling), score };
+    if (score >= leastLikeness) alike.add(Math.max(0, index - telling), score);
   }
-  return best.score >= 0.4 ? best.start : null;
+  const likenesses = wantedTrimmed.map(likenessTo);
+  const whole = new Best();
+  // A line too many or too few moves what is equal behind it.
+  const starts = [...equal.starts, ...alike.starts].flatMap((start) => [start, start + 1, start - 1]);
+  for (const start of new Set(starts))
+    if (start >= 0) whole.add(start, alikeFrom(start, trimmed, wantedTrimmed, likenesses));
+  return whole.starts[0] ?? null;
 }
+
+/** How much of what is wanted the lines from a start on have: where one of the two has a line that the other has not, that is passed over. */
+function alikeFrom(
+  start: number,
+  lines: readonly string[],
+  wanted: readonly string[],
+  likenesses: readonly ((line: string) => number)[],
+): number {
+  let score = 0;
+  for (let [at, index] = [start, 0]; index < wanted.length; at++, index++) {
+    const [there, here] = [lines[at] ?? '', wanted[index] as string];
+    // Not before the first: that is where it would begin.
+    if (index > 0 && there !== here && here !== '' && lines[at + 1] === here) at++;
+    else if (there !== here && there !== '' && wanted[index + 1] === there) index++;
+    // Empty lines weigh nothing else; of two places that are as near the one with all of them is meant.
+    if (lines[at] === wanted[index]) score += 1;
+    score +=
+      (likenesses[index]?.(lines[at] ?? '') ?? 0) * Math.min((wanted[index] as string).length, comparedCharacters);
+  }
+  return score;
+}
+
+/** What two lines must have in common to be taken for the same line, changed. */
+const leastLikeness = 0.4;
+
+/** The few starts with the highest scores above zero, the highest first, of equal ones the earlier. */
+class Best {
+  readonly #found: { start: number; score: number }[] = [];
+
+  get starts(): number[] {
+    return this.#found.map(({ start }) => start);
+  }
+
+  add(start: number, score: number): void {
+    if (score <= 0) return;
+    const at = this.#found.findIndex((one) => one.score < score);
+    if (at === -1 && this.#found.length >= candidates) return;
+    this.#found.splice(at === -1 ? this.#found.length : at, 0, { start, score });
+    if (this.#found.length > candidates) this.#found.pop();
+  }
+}
+
+const candidates = 8;
 
 /** Dice coefficient over pairs of characters: 1 for equal lines, 0 for lines with nothing in common. */
 function likenessTo(wanted: string): (line: string) => number {
@@ -85,37 +143,6 @@ function pairsOf(line: string): number[] {
   return pairs;
 }
 
-const forms: readonly { name: string; fold: (text: string) => string }[] = [
-  { name: 'spaces at the ends of lines', fold: (text) => text.trimEnd() },
-  { name: 'indentation or spaces at the ends of lines', fold: (text) => text.trim() },
-  { name: 'spaces', fold: (text) => text.replace(/\s+/g, '') },
-  { name: 'the Unicode form of a character (é as one or as two code points)', fold: (text) => text.normalize('NFC') },
-  {
-    name: 'quotes, dashes or special spaces',
-    fold: (text) =>
-      text
-        .replace(/[‘’‚‛]/g, "'")
-        .replace(/[“”„‟]/g, '"')
-        .replace(/[‐‑‒–—−]/g, '-')
-        .replace(/[\u00a0\u2007\u202f]/g, ' '),
-  },
-  { name: 'upper and lower case', fold: (text) => text.toLowerCase() },
-];
-
-function difference(window: string[], wanted: string[], start: number, called: string): string {
-  const only = forms.find(({ fold }) => wanted.every((line, index) => fold(window[index] ?? '') === fold(line)));
-  if (only !== undefined && window.length === wanted.length) return `It differs from the file only in ${only.name}.`;
-  const index = wanted.findIndex((line, at) => window[at] !== line);
-  if (index === -1) return 'Its last line goes on differently in the file.';
-  const there = window[index];
-  if (there === undefined) return `The file ends before line ${index + 1} of ${called}.`;
-  return `Line ${start + index + 1} of the file is ${quoted(there)} where ${called} has ${quoted(wanted[index] as string)}.`;
-}
-
-function quoted(line: string): string {
-  return JSON.stringify(line.length > comparedCharacters ? `${line.slice(0, comparedCharacters)}…` : line);
-}
-
 function numbered(lines: string[], start: number): string {
   const shown = lines.slice(0, shownLines).map((line, index) => {
     const text = line.length > 400 ? `${line.slice(0, 400)}…` : line;
@@ -123,4 +150,10 @@ function numbered(lines: string[], start: number): string {
   });
   if (lines.length > shownLines) shown.push('…');
   return shown.join('\n');
+}
+
+/** Null where nothing in it is escaped. */
+function unescaped(text: string): string | null {
+  if (!/\\[nrt"'\\]/.test(text)) return null;
+  return text.replace(/\\([nrt"'\\])/g, (_, sign: string) => ({ n: '\n', r: '', t: '\t' })[sign] ?? sign);
 }
