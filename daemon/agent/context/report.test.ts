@@ -98,7 +98,7 @@ describe('CX3 what fills the context', () => {
       (request) => {
         if (request.system.includes('You keep the memory')) return says('## Goal\nDig.');
         asked += 1;
-        return asked <= 6 ? [...calls('long'), used(1000 * asked)] : [...says('done'), used(4000)];
+        return asked <= 6 ? [...calls(['long', { part: asked }]), used(1000 * asked)] : [...says('done'), used(4000)];
       },
       { tools: [long], compactAt: 0.5, facts: { contextWindow: 10_000 } },
     );
