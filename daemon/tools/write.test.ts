@@ -86,6 +86,7 @@ describe('TL7: write', () => {
     ).rejects.toThrow(/changed by somebody else/);
     expect(scratch.get('a.txt')).toBe('by a person');
     expect(readdirSync(scratch.folder)).toEqual(['a.txt']);
+    expect([...scratch.temporaries]).toEqual([]);
   });
 
   test('a kill in the middle leaves the old or the new content, whole', async () => {
@@ -102,6 +103,33 @@ describe('TL7: write', () => {
       const content = scratch.bytes('a.txt');
       expect(content.equals(Buffer.alloc(1024 * 1024, content[0]))).toBe(true);
     }
+  });
+
+  test('a name as long as the file system takes is written, in letters of several bytes too', async () => {
+    for (const name of ['x'.repeat(255), '한'.repeat(85), '😀'.repeat(63)]) {
+      expect(await scratch.call(tool, { path: name, content: '1' })).toMatchObject({ outcome: 'completed' });
+      expect(await scratch.call(tool, { path: name, content: '2' })).toMatchObject({ outcome: 'completed' });
+      expect(scratch.get(name)).toBe('2');
+    }
+    expect(readdirSync(scratch.folder)).toHaveLength(3);
+  });
+
+  test('where it cannot be noted that a temporary file is written, none is, and no folder is made for it', async () => {
+    const full = Object.assign(new Error('no space'), { code: 'ENOSPC' });
+    const temporaries = { writing: () => Promise.reject(full), written: () => Promise.resolve() };
+    const call = tool.prepare({ path: 'new/a.txt', content: 'x' });
+    if ('problem' in call) throw new Error(call.problem);
+    const result = await call.execute({ ...scratch.environment, temporaries }, new AbortController().signal);
+    expect(textOf(result)).toBe('new/a.txt was not written: the disk is full.');
+    expect(readdirSync(scratch.folder)).toEqual([]);
+  });
+
+  test.runIf(process.platform === 'linux')('a place that can hold no files is refused in words', async () => {
+    const refused = await scratch.call(tool, { path: '/proc/none/a.txt', content: 'x' });
+    expect([refused.outcome, textOf(refused)]).toEqual(['failed', '/proc/none/a.txt does not exist.']);
+    expect(textOf(await scratch.call(tool, { path: '/dev/null', content: 'x' }))).toBe(
+      '/dev/null is not a regular file.',
+    );
   });
 
   test('TL29: outside the project asks, Alcove home and .git are refused, also by execute', async () => {
