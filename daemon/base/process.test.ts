@@ -218,3 +218,19 @@ describe('the table', () => {
     expect(await findMarked(mark.slice(0, -1))).toEqual([]);
   });
 });
+
+describe('TL11: a terminal', () => {
+  test('is read to its end also by a reader that is slower than the program', async () => {
+    let bytes = 0;
+    const end = await run('seq 1 20000; exit 4', {
+      terminal: true,
+      onOutput: (piece) => {
+        bytes += piece.length;
+        const until = performance.now() + 40;
+        while (performance.now() < until); // as on a busy machine
+      },
+    });
+    expect({ ...end, output: '', ms: 0 }).toEqual({ ...clean, exitCode: 4, output: '', ms: 0 });
+    expect(bytes).toBe(108_894);
+  });
+});
