@@ -2,7 +2,7 @@
  * The other composition root: one run of an agent without the daemon, for `alcove run`. The session is a file that the person names, or a new one
  * in the home, where the daemon shows it, read-only, while it runs.
  */
-import { readFile, stat } from 'node:fs/promises';
+import { readFile, rm, stat } from 'node:fs/promises';
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { RequestError } from '#protocol/errors.ts';
@@ -62,6 +62,8 @@ export interface OneShotOptions {
   prompt: string | null;
   /** `undefined`: as the settings say; null: never. */
   compactAt: number | null | undefined;
+  /** Told what a person should know before it begins, or why it may not: a sentence each. */
+  readonly note: (note: string) => void;
   readonly fault: (error: unknown) => void;
 }
 
@@ -69,8 +71,6 @@ export interface OneShot {
   readonly agent: Agent;
   /** It, and those that it started: closed with the run. */
   readonly subAgents: RunSubAgents;
-  /** What a person should know before it begins, a sentence each. */
-  readonly notes: readonly string[];
   newCommandId(): CommandId;
   /** Hands the run's own agent an input, as its next turn. */
   submit(text: string, command: CommandMark): Promise<number>;
@@ -84,12 +84,14 @@ export interface OneShot {
 
 export async function openOneShot(options: OneShotOptions): Promise<OneShot> {
   const scope = new Scope();
+  let begun: string | null = null;
   try {
     const clock = systemClock;
     const ids = new SystemIds(clock);
     const { home, environment } = options;
     const folder = realpathSync(options.folder);
     const recording = options.record === null ? null : openRecording(options, options.record, folder);
+    begun = options.record;
     if (recording !== null) scope.own(recording.recorder);
     const { settings, models, problems } = scope.own(
       await openModelAccess({
@@ -120,6 +122,7 @@ export async function openOneShot(options: OneShotOptions): Promise<OneShot> {
       ...(sandbox.state.problem === null ? [] : [sandbox.state.problem]),
       ...(options.model === null ? [] : await doubts(models, options.model)),
     ];
+    for (const note of notes) options.note(note);
     const session = await openSession(options, sessionOptions, models, {
       folder,
       mode: options.mode ?? 'ask',
@@ -181,7 +184,6 @@ export async function openOneShot(options: OneShotOptions): Promise<OneShot> {
     return {
       agent,
       subAgents,
-      notes,
       newCommandId: () => ids.uuid7() as CommandId,
       submit: (text, command) => {
         const parts = [{ type: 'text' as const, text }];
@@ -194,6 +196,8 @@ export async function openOneShot(options: OneShotOptions): Promise<OneShot> {
     };
   } catch (error) {
     await scope.close();
+    // What never began is no recording, and would stand in the way of the next try.
+    if (begun !== null) await rm(begun, { force: true });
     throw error;
   }
 }
@@ -244,6 +248,12 @@ async function doubts(models: Models, name: string): Promise<string[]> {
   return [`No known model of this name${meant === '' ? '.' : `;${meant}`} Trying it all the same.`];
 }
 
+/** Refuses a model that nothing can be asked of, before there is a session of it, or a failed turn in one. */
+async function requireModel(models: Models, model: string): Promise<void> {
+  const found = await models.resolve(model);
+  if ('failure' in found) throw new RequestError('invalid_params', found.failure.message);
+}
+
 /** Refuses an effort that is named for a model that does not take it (PR7). */
 async function requireEffort(models: Models, model: string, effort: Effort | null): Promise<void> {
   if (effort === null) return;
@@ -268,6 +278,7 @@ async function openSession(
     return continueSession(options, place, sessionOptions, models);
   const model = await models.choice(options.model, null);
   const { effort } = options;
+  await requireModel(models, model);
   await requireEffort(models, model, effort);
   const session = await Session.create(place, sessionOptions);
   const project = await projectOf(options.home, wanted);
@@ -292,6 +303,7 @@ async function continueSession(
   const { settings } = session.conversation;
   try {
     const model = await models.choice(options.model, settings.model);
+    await requireModel(models, model);
     await requireEffort(models, model, options.effort);
     const changed = {
       ...(model !== settings.model && { model }),

@@ -65,11 +65,11 @@ export async function run(
     prompt: options.prompt,
     compactAt: options.compactAt,
     acceptsPlan: options.way.accepts !== null,
+    note: (note) => process.stderr.write(visible(`· ${note}\n`)),
     fault: (error) => process.stderr.write(`alcove: ${messageOf(error)}\n`),
   });
   // A file that the person named stands somewhere else.
   const oneShot = await (options.sessionFile === null ? inHome(around.home, opening) : opening);
-  for (const note of oneShot.notes) process.stderr.write(visible(`· ${note}\n`));
   try {
     const code = await follow(oneShot, options, onTerminal);
     oneShot.finish();
@@ -196,7 +196,7 @@ async function follow(oneShot: OneShot, options: RunOptions, onTerminal: boolean
         outcome = await turns.take('The plan is accepted. Carry it out.');
       }
     }
-    await finish(options, agent.conversation);
+    await finish(options, agent.conversation, onTerminal);
     return exitCodes[outcome];
   } finally {
     process.off('SIGINT', interrupt);
@@ -255,8 +255,13 @@ class Turns {
   }
 }
 
-async function finish(options: RunOptions, conversation: Conversation): Promise<void> {
+async function finish(options: RunOptions, conversation: Conversation, onTerminal: boolean): Promise<void> {
   const turn = conversation.turns.at(-1);
+  // The exit code tells how the run ended, and it went on: what it may not do is said here.
+  if (!onTerminal)
+    for (const { display, outcome } of turn?.steps.flatMap((step) => step.calls) ?? [])
+      if (outcome === 'denied')
+        process.stderr.write(visible(`· Denied: ${display.title} ${display.target?.split('\n')[0] ?? ''}\n`));
   if (turn?.failure) process.stderr.write(`alcove: ${turn.failure.message}\n`);
   if (options.json) return;
   await printAnswer(conversation);

@@ -70,6 +70,7 @@ async function list(around: Surroundings, json: boolean): Promise<number> {
           title: found.title,
           folder: found.folder,
           events: found.events,
+          state: stateOf(found),
           open: found.open !== null,
           damaged: found.damages.length > 0,
         });
@@ -82,10 +83,11 @@ async function list(around: Surroundings, json: boolean): Promise<number> {
   return 0;
 }
 
+/** Of a session in which no turn is open: how its last one ended. */
 function stateOf(found: Inspection): string {
   if (found.damages.some((damage) => !damage.torn)) return 'damaged';
-  if (found.open === null) return 'closed';
-  return found.open.approvals.length > 0 ? 'waits for you' : 'open';
+  if (found.open === null) return found.lastOutcome ?? 'new';
+  return found.open.approvals.length + found.open.questions.length > 0 ? 'waits for you' : 'open';
 }
 
 async function inspect(file: string, json: boolean): Promise<number> {

@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import { atRest, openWork } from '#protocol/conversation/open.ts';
 import type { Conversation } from '#protocol/conversation/conversation.ts';
 import type { SessionEvent } from '#protocol/event.ts';
+import type { TurnOutcome } from '#protocol/values/outcome.ts';
 import { titleOf } from '#protocol/conversation/status.ts';
 import type { Damage } from '../log/reader.ts';
 import { Diagnoser, type Diagnosis } from './diagnosis.ts';
@@ -25,7 +26,16 @@ export interface Inspection {
   calls: Record<string, Record<string, number>>;
   /** Null where no step reported it. */
   usage: { input: number; output: number; unknownSteps: number } | null;
-  open: { turn: string; step: string | null; calls: string[]; approvals: string[]; atRest: boolean } | null;
+  open: {
+    turn: string;
+    step: string | null;
+    calls: string[];
+    approvals: string[];
+    questions: string[];
+    atRest: boolean;
+  } | null;
+  /** How the last turn that ended did so; null where none has. */
+  lastOutcome: TurnOutcome | null;
   waitingInputs: number;
   damages: { from: number; to: number; torn: boolean; reason: string }[];
   anomalies: Conversation['anomalies'];
@@ -105,8 +115,10 @@ function facts(
             step: open.step?.stepId ?? null,
             calls: open.calls.map((call) => call.callId),
             approvals: open.approvals.map((approval) => approval.approvalId),
+            questions: conversation.questions.map((question) => question.questionId),
             atRest: atRest(conversation),
           },
+    lastOutcome: conversation.lastOutcome,
     waitingInputs: conversation.inbox.length,
     anomalies: conversation.anomalies,
   };
