@@ -120,6 +120,16 @@ describe.each([
     expect((await verb(['login'])).stdout).toMatch(/^work .*not connected/m);
   });
 
+  it('PR14: logging out of a provider that is in the settings no more deletes its key, too', async () => {
+    const { house, keys, verb } = await open();
+    await verb(['login', 'work'], goodKey);
+    await configure(house, {});
+    const run = await verb(['logout', 'work']);
+    expect(run).toMatchObject({ code: 0, stdout: 'No key of work is kept by Alcove any more.\n' });
+    expect(await textOf(keys)).not.toMatch(anyKey);
+    expect(await verb(['logout', 'work'])).toMatchObject({ code: 2, stdout: '' });
+  });
+
   it.each(['login', 'logout'])(
     'PR14: %s of a provider that is not known is wrong usage, and names the nearest',
     async (word) => {

@@ -46,12 +46,17 @@ export class Credentials {
     await this.#store.update(({ keys }) => ({ keys: { ...keys, [provider]: kept } }));
   }
 
-  async remove(provider: string): Promise<void> {
+  /** The address that the key was for; null where there was none. */
+  async remove(provider: string): Promise<string | null> {
+    let origin: string | null = null;
     await this.#store.update((value) => {
-      if (own(value.keys, provider) === undefined) return value;
+      const kept = own(value.keys, provider);
+      if (kept === undefined) return value;
+      origin = kept.origin;
       const { [provider]: _, ...keys } = value.keys;
       return { keys };
     });
+    return origin;
   }
 
   close(): Promise<void> {

@@ -97,12 +97,14 @@ export class Connections {
     };
   }
 
-  /** Deletes the key that was given to Alcove. */
+  /** Deletes the key that was given to Alcove, also that of a provider that the settings name no more. */
   async disconnect(name: string): Promise<Provider> {
-    await this.#needs.credentials.remove(name);
+    const origin = await this.#needs.credentials.remove(name);
     this.#changed();
     const counts = await this.#needs.models();
-    return this.#shown(this.#row(name), counts);
+    const row = this.#needs.providers.row(name);
+    if (row === null && origin !== null) return gone(name, origin);
+    return this.#shown(row ?? this.#row(name), counts);
   }
 
   #changed(): void {
@@ -152,4 +154,18 @@ export class Connections {
       models: counts.get(row.name) ?? 0,
     };
   }
+}
+
+/** One that is in no settings any more, from what was kept of it. */
+function gone(name: string, origin: string): Provider {
+  return {
+    name,
+    label: name,
+    baseUrl: origin,
+    origin: 'settings',
+    key: { needed: true, from: null, variable: null, page: null },
+    connected: false,
+    reason: `${name} is not in the settings any more.`,
+    models: 0,
+  };
 }
