@@ -188,6 +188,7 @@ export class Daemon {
         subAgentModel: () => models.subAgentModel,
         resolveModel: (name) => models.resolve(name),
         compactAt: () => settings.value.compactAt,
+        cap: () => settings.value.cap,
         check: (folder) => settings.value.checks.get(folder) ?? null,
         rules: (projectId) => (projectId === null ? [] : rules.list(projectId)),
         makeRule: async (projectId, allowed) => {

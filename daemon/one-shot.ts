@@ -142,6 +142,7 @@ export async function openOneShot(options: OneShotOptions): Promise<OneShot> {
       mode: session.conversation.settings.mode,
       subAgentModel: models.subAgentModel,
       compactAt,
+      cap: settings.value.cap,
       attended: options.unattended === null,
       acceptsPlan: options.acceptsPlan,
       rules: rules.map(({ tool, pattern, decision }) => ({
@@ -169,6 +170,7 @@ export async function openOneShot(options: OneShotOptions): Promise<OneShot> {
             ? {}
             : { prompt: (facts: PromptFacts) => ownPrompt(options.prompt ?? '', facts) }),
           compactAt: () => compactAt,
+          cap: () => settings.value.cap,
           // A check is no call of a tool, so a replay would not know what it said.
           check: (folder) => (recorder === null ? (settings.value.checks.get(folder) ?? null) : null),
           rules: () => rules,

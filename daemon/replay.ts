@@ -139,6 +139,7 @@ class Replay {
           resolveModel: replayed.resolve,
           prompt: () => Promise.resolve([{ name: 'recorded', text: recordedPrompt }]),
           compactAt: () => header.compactAt,
+          cap: () => header.cap,
           check: () => null,
           rules: () => header.rules,
           makeRule: () => Promise.resolve(),

@@ -32,7 +32,9 @@ import {
   decideWithdrawInput,
   repeated,
   type Answer,
+  noCap,
   type Submission,
+  type TurnCap,
 } from './decide.ts';
 import { Driver } from './driver.ts';
 import { Jobs } from './jobs/jobs.ts';
@@ -57,6 +59,8 @@ export interface AgentOptions {
   readonly resolveModel: ResolveModel;
   /** The system prompt of each request; where left out, Alcove's own. */
   readonly prompt?: (facts: PromptFacts) => Promise<PromptPart[]>;
+  /** What a turn may use. */
+  readonly cap: () => TurnCap;
   readonly rules: () => readonly Allowed[];
   /** Called with the grant when a person answers "always". */
   readonly makeRule: (allowed: Allowed) => Promise<void>;
@@ -121,6 +125,8 @@ export class Agent {
       buildRequest: (conversation, model, takes) => requests.build(conversation, model, takes),
       maxSteps: spawned === null ? maxStepsPerTurn : maxSubAgentSteps,
       maxTokens: spawned === null ? null : subAgentTokens,
+      // A sub-agent has its own budget, and counts in the turn that it works for.
+      cap: () => (spawned === null ? options.cap() : noCap),
       childMoves: () => options.childMoves(session.conversation),
       compactAt: options.compactAt,
       check: () => options.check(folder),

@@ -38,7 +38,7 @@ import { AgentTree } from './agent-tree.ts';
 import type { Allowed } from './rules.ts';
 import { checkAttachments } from './attachments.ts';
 import { reportOfLog } from './context/report-of-log.ts';
-import { repeated, requireRoom } from './decide.ts';
+import { repeated, requireRoom, type TurnCap } from './decide.ts';
 import { withoutLongText } from './long-text.ts';
 import { endOrphans, SessionProcesses } from './process-ledger.ts';
 import { beginningOf, childrenOf, spentBy, type SubAgentStart } from './sub-agents.ts';
@@ -63,6 +63,7 @@ export interface AgentsOptions {
   readonly subAgentModel: () => string | null;
   /** See AgentOptions. */
   readonly compactAt: () => number | null;
+  readonly cap: () => TurnCap;
   readonly check: (folder: string) => string | null;
   readonly rules: (projectId: ProjectId | null) => readonly Allowed[];
   readonly makeRule: (projectId: ProjectId | null, allowed: Allowed) => Promise<void>;
@@ -415,6 +416,7 @@ export class Agents {
       defaultModel: options.defaultModel,
       resolveModel: options.resolveModel,
       compactAt: options.compactAt,
+      cap: options.cap,
       check: options.check,
       rules: () => options.rules(projectId()),
       makeRule: (allowed) => options.makeRule(projectId(), allowed),

@@ -4,7 +4,7 @@ import { reduce } from '#protocol/conversation/reduce.ts';
 import type { Draft } from '#protocol/event.ts';
 import { LogBuilder } from '#protocol/testing/log-builder.ts';
 import type { ApprovalId, CommandId } from '#protocol/values/ids.ts';
-import { decideAnswer, decideConfigure, decideNext, repeated, type NextOptions } from './decide.ts';
+import { decideAnswer, decideConfigure, decideNext, repeated, type NextOptions, noCap } from './decide.ts';
 
 const options: NextOptions = {
   defaultModel: 'scripted/default',
@@ -13,6 +13,7 @@ const options: NextOptions = {
   woken: false,
   maxSteps: 10,
   maxTokens: null,
+  cap: noCap,
   compactAt: null,
   check: null,
 };

@@ -132,6 +132,14 @@ export type Next =
   | { do: 'check'; turnId: TurnId; command: string }
   | { do: 'rest'; paused: boolean };
 
+/** What a turn may use before it is stopped; null: as much as it needs. `cost` in US dollars. */
+export interface TurnCap {
+  readonly tokens: number | null;
+  readonly cost: number | null;
+}
+
+export const noCap: TurnCap = { tokens: null, cost: null };
+
 export interface NextOptions {
   /** The model that a step takes where the session has none set. */
   defaultModel: string;
@@ -143,6 +151,7 @@ export interface NextOptions {
   maxSteps: number;
   /** Tokens that a turn may use up; null: as many as it needs. */
   maxTokens: number | null;
+  cap: TurnCap;
   /** See `isCompactionDue`. */
   compactAt: number | null;
   /** The command by which a turn that changed files is checked; null: it is not. */
@@ -171,24 +180,18 @@ export function decideNext(conversation: Conversation, options: NextOptions): { 
     return { events: [{ type: 'check.started', turnId, title: check }], next: { do: 'check', turnId, command: check } };
   }
   if (options.maxTokens !== null && tokensOf(active) >= options.maxTokens) {
-    const failure: Failure = {
+    return failedTurn(active, {
       code: 'token_limit',
       message: `The sub-agent used up its ${options.maxTokens} tokens and was stopped.`,
-    };
-    return {
-      events: [{ type: 'turn.ended', turnId: active.turnId, outcome: 'failed', failure }],
-      next: { do: 'rest', paused: false },
-    };
+    });
   }
+  const spent = capReached(active, options.cap);
+  if (spent !== null) return failedTurn(active, spent);
   if (active.omittedSteps + active.steps.length >= options.maxSteps) {
-    const failure: Failure = {
+    return failedTurn(active, {
       code: 'step_limit',
       message: `The turn took ${options.maxSteps} steps, which is the limit. Everything is kept; send a message to go on.`,
-    };
-    return {
-      events: [{ type: 'turn.ended', turnId: active.turnId, outcome: 'failed', failure }],
-      next: { do: 'rest', paused: false },
-    };
+    });
   }
   return compactFirst(conversation, options) ?? openStep(conversation, active.turnId, false, options);
 }
@@ -205,6 +208,29 @@ function compactFirst(conversation: Conversation, options: NextOptions): { event
   if (!conversation.compactionWanted && !isCompactionDue(conversation, options)) return null;
   const trigger = conversation.compactionWanted ? 'command' : 'threshold';
   return { events: [{ type: 'compaction.started', trigger }], next: { do: 'compact' } };
+}
+
+/** US8: between two steps, so that no reply is cut off. A price that nobody knows counts as nothing, and is said to. */
+function capReached(turn: Turn, { tokens, cost }: TurnCap): Failure | null {
+  const used = tokensOf(turn) + turn.besides.tokens;
+  const goOn = 'Everything is kept; send a message to go on with as much again, or raise the cap in settings.json.';
+  if (tokens !== null && used >= tokens)
+    return { code: 'token_limit', message: `The turn used ${used} tokens; the cap of a turn is ${tokens}. ${goOn}` };
+  const paid = turn.cost + turn.besides.cost;
+  if (cost === null || paid < cost) return null;
+  const unknown = turn.unknownCost + turn.besides.unknownCost;
+  const more = unknown === 0 ? '' : `, and ${unknown} requests more of unknown price`;
+  return {
+    code: 'token_limit',
+    message: `The turn cost $${paid.toFixed(2)}${more}; the cap of a turn is $${cost.toFixed(2)}. ${goOn}`,
+  };
+}
+
+function failedTurn({ turnId }: Turn, failure: Failure): { events: Draft[]; next: Next } {
+  return {
+    events: [{ type: 'turn.ended', turnId, outcome: 'failed', failure }],
+    next: { do: 'rest', paused: false },
+  };
 }
 
 /** What comes from a cache is sent again and again, and costs little: it is not counted. */

@@ -18,7 +18,7 @@ import { closeOpenWork } from '../session/closing.ts';
 import type { Session } from '../session/session.ts';
 import { runCalls, type CallPorts } from './calls.ts';
 import { runCheck } from './check.ts';
-import { decideNext, type Next, type NextOptions } from './decide.ts';
+import { decideNext, type Next, type NextOptions, type TurnCap } from './decide.ts';
 import { next, type DriverSignal, type DriverState } from './driver-state.ts';
 import { runStep } from './step.ts';
 import type { Takes } from './context/request.ts';
@@ -32,6 +32,7 @@ export interface DriverPorts {
   /** Of one turn. */
   readonly maxSteps: number;
   readonly maxTokens: number | null;
+  readonly cap: () => TurnCap;
   /** Whether a sub-agent of an open call works just now, or has ended without that call knowing: then the turn is not at rest. */
   childMoves(): boolean;
   /** The whole request for the open step; the conversation's history is whole. */
@@ -206,6 +207,7 @@ export class Driver {
         woken,
         maxSteps: this.#ports.maxSteps,
         maxTokens: this.#ports.maxTokens,
+        cap: this.#ports.cap(),
         compactAt: this.#ports.compactAt(),
         check: this.#ports.check(),
       });

@@ -32,6 +32,7 @@ const header = z.object({
   mode,
   subAgentModel: z.nullable(z.string()),
   compactAt: z.nullable(z.number()),
+  cap: z.object({ tokens: z.nullable(z.number()), cost: z.nullable(z.number()) }),
   /** Whether a person could be asked, and whether a plan was accepted beforehand. */
   attended: z.boolean(),
   acceptsPlan: z.boolean(),

@@ -5,6 +5,7 @@ import type { ToolCall } from '#protocol/conversation/tool-call.ts';
 import type { InputTarget } from '#protocol/events/input.ts';
 import type { Failure } from '#protocol/values/outcome.ts';
 import { Agent, type AgentOptions } from '../agent/agent.ts';
+import { noCap, type TurnCap } from '../agent/decide.ts';
 import type { Allowed } from '../agent/rules.ts';
 import { SessionProcesses } from '../agent/process-ledger.ts';
 import type { DriverState } from '../agent/driver-state.ts';
@@ -24,6 +25,7 @@ export interface AgentSetup extends SessionSetup {
   unattended?: AgentOptions['unattended'];
   noAnswer?: AgentOptions['noAnswer'];
   compactAt?: number | null;
+  cap?: Partial<TurnCap>;
   check?: string;
   /** Other models by name; what is not here is the scripted one. */
   models?: Readonly<Record<string, ModelClient | Failure>>;
@@ -79,6 +81,7 @@ export function agentFor(made: MadeSession, model: ScriptedModel, setup: AgentSe
       });
     },
     compactAt: () => setup.compactAt ?? null,
+    cap: () => ({ ...noCap, ...setup.cap }),
     check: () => setup.check ?? null,
     rules: () => rules,
     makeRule: (allowed) => {

@@ -2,6 +2,7 @@
 import { onTestFinished } from 'vitest';
 import type { SessionSummary } from '#protocol/commands/session-values.ts';
 import { Agents, type AgentsOptions } from '../agent/agents.ts';
+import { noCap } from '../agent/decide.ts';
 import type { HomePaths } from '../base/files.ts';
 import { scriptedModel, type Script } from '../llm/scripted/scripted.ts';
 import { Catalog } from '../session/catalog.ts';
@@ -41,6 +42,7 @@ export async function agentsIn(home: HomePaths, script: Script = () => says('ok'
     resolveModel: () =>
       Promise.resolve({ client: model, model: 'demo', contextWindow: null, efforts: null, price: null }),
     compactAt: () => null,
+    cap: () => noCap,
     check: () => null,
     rules: () => [],
     makeRule: () => Promise.resolve(),

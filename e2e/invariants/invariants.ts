@@ -125,6 +125,7 @@ export const invariants = {
   PM4: 'A rule is held against every part of a call, the last that matches counts: allowed only if all parts are, denied if one is; cautions ask all the same.',
   PM6: 'A rule can stand for a category of tools, and a later one for a tool or a place goes before it.',
   US4: 'Of a compound command every part is judged: in substitutions, here-documents, loops, functions and behind wrappers, too.',
+  US8: 'A turn stops between two steps when it has used what it may, with everything kept, and what is unknown counts nothing and is told.',
   RT21: 'alcove stop refuses while work runs and changes nothing; forced, it closes that as interrupted; what waits for a person stays open.',
   CX1: 'A compaction is appended as a summary at a complete step: nothing leaves the log, no call is parted from its result, and it must shrink the context.',
   CX2: 'The context is compacted at a threshold, once after an overflow, and by command; one that fails changes nothing and says so, and it never loops.',

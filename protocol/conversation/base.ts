@@ -6,7 +6,7 @@
 import { emptyConversation, type Conversation, type Turn } from './conversation.ts';
 
 /** Raise it where what stands inside a field of `Conversation` changes; fields that come or go are seen by themselves. */
-const baseRevision = 1;
+const baseRevision = 2;
 
 /** What a stored base was made by: one of another shape would be folded on with holes in it, and is made anew instead. */
 export const baseShape = `${baseRevision}.${shapeOf(Object.keys(emptyConversation))}`;

@@ -128,6 +128,8 @@ export interface Turn {
   readonly usage: UsageTotals;
   readonly cost: number;
   readonly unknownCost: number;
+  /** What sub-agents and summaries spent within this turn, apart from its own steps. `tokens` without what came from a cache. */
+  readonly besides: { readonly tokens: number; readonly cost: number; readonly unknownCost: number };
   readonly calls: number;
   /** The last check of this turn. */
   readonly check: TurnCheck | null;

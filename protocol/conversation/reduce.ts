@@ -186,6 +186,7 @@ const reducers: { [Kind in EventKind]: (conversation: Conversation, event: Event
       usage: noUsage,
       cost: 0,
       unknownCost: 0,
+      besides: { tokens: 0, cost: 0, unknownCost: 0 },
       calls: 0,
       check: null,
       changed: [],
@@ -502,6 +503,7 @@ const reducers: { [Kind in EventKind]: (conversation: Conversation, event: Event
       compacting: null,
       compactions: [...c.compactions, mark].slice(-maxCompactionMarks),
       ...(e.usage === undefined ? {} : spend(c, e.usage, e.cost ?? null)),
+      ...(e.usage === undefined ? {} : spentBesides(c, e.usage, e.cost ?? 0, e.cost == null ? 1 : 0)),
     };
     if (e.outcome !== 'completed' || e.summary === undefined || e.firstKeptSeq === undefined) return ended;
     return {
@@ -542,6 +544,7 @@ const reducers: { [Kind in EventKind]: (conversation: Conversation, event: Event
       cost: c.delegated.cost + (e.cost ?? 0),
       unknownCost: c.delegated.unknownCost + (e.unknownCost ?? 0),
     },
+    ...spentBesides(c, e.usage ?? null, e.cost ?? 0, e.unknownCost ?? 0),
   }),
   'skill.applied': () => ({}),
   'hook.started': () => ({}),
@@ -586,6 +589,27 @@ function withStep(
   const next = stepWith(step, changed);
   const active = turnWith(turn, changeTurn === undefined ? { step: next } : { ...changeTurn(turn), step: next });
   return also === undefined ? { active } : { ...also, active };
+}
+
+/** In the open turn; between turns it is nobody's. */
+function spentBesides(
+  { active }: Conversation,
+  used: Pick<Usage, 'input' | 'output' | 'cacheRead'> | null,
+  cost: number,
+  unknownCost: number,
+): { active: Turn | null } {
+  if (active === null) return { active };
+  const { besides } = active;
+  return {
+    active: {
+      ...active,
+      besides: {
+        tokens: besides.tokens + (used === null ? 0 : (used.input ?? 0) - (used.cacheRead ?? 0) + (used.output ?? 0)),
+        cost: besides.cost + cost,
+        unknownCost: besides.unknownCost + unknownCost,
+      },
+    },
+  };
 }
 
 type Spending = Pick<Conversation, 'usage' | 'cost' | 'unknownCost'>;

@@ -83,6 +83,28 @@ export const settingsDocument = z.looseObject({
       })
       .check(z.describe('What holds the commands of agents back besides questions. Read when Alcove starts.')),
   ),
+  turnCap: z.optional(
+    z
+      .strictObject({
+        tokens: z.optional(
+          z
+            .int()
+            .check(
+              z.positive(),
+              z.describe('Tokens read anew and written, those of its sub-agents and summaries too.'),
+            ),
+        ),
+        cost: z.optional(
+          z
+            .number()
+            .check(
+              z.positive(),
+              z.describe('US dollars, as far as prices are known; what is unknown is told, and counts nothing.'),
+            ),
+        ),
+      })
+      .check(z.describe('What a turn may use: then it stops between two steps, and a message goes on.')),
+  ),
   providers: z.optional(z.record(z.string(), providerSettings)),
 });
 /** How it is read: one bad row of `providers` does not take the others with it. */
@@ -105,6 +127,8 @@ export interface Settings {
   readonly durability: 'kernel' | 'power';
   /** Null: never. */
   readonly compactAt: number | null;
+  /** What a turn may use; null: as much as it needs. */
+  readonly cap: { readonly tokens: number | null; readonly cost: number | null };
   /** By the absolute folder of a project. */
   readonly checks: ReadonlyMap<string, string>;
   /** As it was when Alcove started is what counts. */
@@ -119,6 +143,7 @@ const none: Settings = {
   promptCache: '5m',
   durability: 'kernel',
   compactAt: defaultCompactAt,
+  cap: { tokens: null, cost: null },
   checks: new Map(),
   sandbox: { level: 'off', network: true, writable: [] },
 };
@@ -212,6 +237,7 @@ export class SettingsFile {
         writable: said.sandbox?.writable ?? [],
       },
       checks: new Map(Object.entries(said.checks ?? {}).map(([folder, command]) => [resolve(folder), command])),
+      cap: { tokens: said.turnCap?.tokens ?? null, cost: said.turnCap?.cost ?? null },
       compactAt: said.compactAt === false ? null : (said.compactAt ?? defaultCompactAt),
     };
     this.#problems = problems.map((one) => `${this.#path}: ${one}`);
