@@ -83,7 +83,7 @@ test('RT3 C01 C02 cut at any byte, a session opens with all of its whole frames,
       opened: { conversation: whole?.conversation ?? emptyConversation, repaired: cut !== (whole?.end ?? 0) },
     });
   });
-});
+}, 180_000);
 
 test('RT3 RT30 with any byte of its tail changed, a session opens without its last frame, or is refused with the place: it is never another', async () => {
   const made = await turnOnDisk();
@@ -109,4 +109,4 @@ test('RT3 RT30 with any byte of its tail changed, a session opens without its la
         opened: { conversation: before?.conversation, repaired: true },
       });
   });
-});
+}, 180_000);

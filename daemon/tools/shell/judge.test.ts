@@ -607,7 +607,7 @@ test('words are what bash makes of them, whatever their quotes (against the real
       if (read.some((word) => /[{}~$]/.test(word))) return; // Expansions are told apart by other means.
       expect(read).toEqual(wordsByBash(words));
     }),
-    { numRuns: 150 },
+    { numRuns: 150, examples: [[String.raw`w$'\ 'a`]] },
   );
 }, 60_000);
 

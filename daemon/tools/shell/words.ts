@@ -220,7 +220,8 @@ function withoutEscapes(raw: string): string {
       if (hex !== undefined) return characterOf(parseInt(hex, 16));
       if (octal !== undefined) return characterOf(parseInt(octal, 8) & 0xff);
       if (control !== undefined) return String.fromCharCode(control.charCodeAt(0) & 0x1f);
-      return escapes[one ?? ''] ?? one ?? '';
+      // What means nothing stays as it was written, backslash and all.
+      return escapes[one ?? ''] ?? (/[\\'"?]/.test(one ?? '') ? (one ?? '') : `\\${one ?? ''}`);
     },
   );
 }
