@@ -11,7 +11,7 @@ import { promisify } from 'node:util';
 import type { Bench, Measured } from '../contestant.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-const files = [
+export const files = [
   'daemon/log/frame.bench.ts',
   'protocol/conversation/reduce.bench.ts',
   'daemon/agent/context/context.bench.ts',
