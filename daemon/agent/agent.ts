@@ -49,9 +49,9 @@ export interface AgentOptions {
   clock: Clock;
   tools: readonly Tool[];
   processes: ProcessLedger & TemporaryLedger & { endAll(): Promise<void> };
-  /** Environment for the tools' processes, scrubbed. */
   /** What commands run in. */
   sandbox: Sandbox;
+  /** Environment for the tools' processes, scrubbed. */
   processEnvironment: Readonly<Record<string, string>>;
   /** Folders no tool may touch. */
   forbidden: readonly string[];

@@ -316,30 +316,19 @@ export class Agents {
 
   /** Those that are open just now, as what runs in them keeps them. */
   async opened(): Promise<{ sessionId: SessionId; agent: Agent }[]> {
-    const opened: { sessionId: SessionId; agent: Agent }[] = [];
-    for (const [sessionId, opening] of this.#live) {
-      const live = await opening.catch(() => null);
-      if (live !== null) opened.push({ sessionId, agent: live.agent });
-    }
-    return opened;
+    return (await this.#opened()).map(([sessionId, { agent }]) => ({ sessionId, agent }));
   }
 
   /** Sessions whose driver is at work. */
   async busy(): Promise<SessionId[]> {
-    const busy: SessionId[] = [];
-    for (const [sessionId, opening] of this.#live) {
-      const live = await opening.catch(() => null);
-      if (live !== null && live.agent.state !== 'idle' && live.agent.state !== 'paused') busy.push(sessionId);
-    }
-    return busy;
+    const opened = await this.#opened();
+    return opened.filter(([, { agent }]) => agent.state !== 'idle' && agent.state !== 'paused').map(([id]) => id);
   }
 
   /** Sessions that an end would interrupt: something moves in them, or their commands left something running. */
   async moving(): Promise<SessionId[]> {
     const moving: SessionId[] = [];
-    for (const [sessionId, opening] of this.#live) {
-      const live = await opening.catch(() => null);
-      if (live === null) continue;
+    for (const [sessionId, live] of await this.#opened()) {
       const { conversation, state } = live.agent;
       const betweenSteps = state === 'running' && conversation.active?.step === null;
       if (betweenSteps || !atRest(conversation) || (await live.processes.anyRunning())) moving.push(sessionId);
@@ -362,6 +351,16 @@ export class Agents {
       ),
     );
     await Promise.allSettled(this.#leaving.values());
+  }
+
+  /** Those that could be opened, once they are. */
+  async #opened(): Promise<[SessionId, Live][]> {
+    const opened: [SessionId, Live][] = [];
+    for (const [sessionId, opening] of this.#live) {
+      const live = await opening.catch(() => null);
+      if (live !== null) opened.push([sessionId, live]);
+    }
+    return opened;
   }
 
   #open(sessionId: SessionId): Promise<Live> {

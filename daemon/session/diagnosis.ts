@@ -40,8 +40,20 @@ export interface Diagnosis {
   compactions: { done: number; failed: number };
   /** Milliseconds by the log's own clock, of steps, calls and questions that both began and ended; null where none did. */
   time: { model: number | null; tools: number | null; waitingForPerson: number | null };
-  /** Null where no step reported it; `unknownSteps` reported none and are in no sum. */
-  usage: { input: number; output: number; unknownSteps: number } | null;
+  usage: ReportedUsage | null;
+}
+
+/** What steps said that they used; `unknownSteps` said nothing and are in no sum. */
+export interface ReportedUsage {
+  input: number;
+  output: number;
+  unknownSteps: number;
+}
+
+/** Null where no step reported it. */
+export function reportedUsage({ usage }: Conversation): ReportedUsage | null {
+  const { steps, input, output, unknownSteps } = usage;
+  return steps === unknownSteps ? null : { input, output, unknownSteps };
 }
 
 export class Diagnoser {
@@ -95,8 +107,7 @@ export class Diagnoser {
   /** `conversation`: what those events fold to; `torn`: the log's end would be cut. */
   result(conversation: Conversation, torn: boolean): Diagnosis {
     const open = openWork(conversation);
-    const { usage, active } = conversation;
-    const calls = active?.step?.calls.filter(({ outcome }) => outcome === null) ?? [];
+    const calls = conversation.active?.step?.calls.filter(({ outcome }) => outcome === null) ?? [];
     return {
       repeats: [...this.#repeats.values()].filter(({ times }) => times >= tellRepeatsFrom),
       failures: [...this.#failures.values()],
@@ -114,10 +125,7 @@ export class Diagnoser {
       warnings: this.#warnings,
       compactions: this.#compactions,
       time: this.#time,
-      usage:
-        usage.steps === usage.unknownSteps
-          ? null
-          : { input: usage.input, output: usage.output, unknownSteps: usage.unknownSteps },
+      usage: reportedUsage(conversation),
     };
   }
 

@@ -6,7 +6,7 @@ import type { SessionEvent } from '#protocol/event.ts';
 import type { TurnOutcome } from '#protocol/values/outcome.ts';
 import { titleOf } from '#protocol/conversation/status.ts';
 import type { Damage } from '../log/reader.ts';
-import { Diagnoser, type Diagnosis } from './diagnosis.ts';
+import { Diagnoser, reportedUsage, type Diagnosis, type ReportedUsage } from './diagnosis.ts';
 import { History } from './history.ts';
 
 export interface Inspection {
@@ -24,8 +24,7 @@ export interface Inspection {
   steps: number;
   /** By tool, then by outcome. */
   calls: Record<string, Record<string, number>>;
-  /** Null where no step reported it. */
-  usage: { input: number; output: number; unknownSteps: number } | null;
+  usage: ReportedUsage | null;
   open: {
     turn: string;
     step: string | null;
@@ -83,7 +82,7 @@ async function look(
 function facts(
   conversation: Conversation,
 ): Omit<Inspection, 'file' | 'bytes' | 'decoded' | 'events' | 'kinds' | 'damages'> {
-  const { session, usage } = conversation;
+  const { session } = conversation;
   const turns = conversation.active === null ? conversation.turns : [...conversation.turns, conversation.active];
   const steps = turns.flatMap((turn) => (turn.step === null ? turn.steps : [...turn.steps, turn.step]));
   const calls: Inspection['calls'] = {};
@@ -103,10 +102,7 @@ function facts(
     turns: outcomes,
     steps: steps.length,
     calls,
-    usage:
-      usage.steps === usage.unknownSteps
-        ? null
-        : { input: usage.input, output: usage.output, unknownSteps: usage.unknownSteps },
+    usage: reportedUsage(conversation),
     open:
       open === null
         ? null
