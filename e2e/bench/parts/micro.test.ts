@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { rows } from '../rows.ts';
-import { files, sharesIn, type BenchReport } from './micro.ts';
+import { benchFiles, sharesIn, type BenchReport } from './micro.ts';
 
 const report = (fullName: string, benchmarks: BenchReport['files'][0]['groups'][0]['benchmarks']): BenchReport => ({
   files: [{ groups: [{ fullName, benchmarks }] }],
@@ -24,7 +24,7 @@ test('a group without a limit, or that did not run, is told and not left out', (
 });
 
 test('every group of the bench files has its row, and every row its group', () => {
-  const sources = files.map((file) => readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8'));
+  const sources = benchFiles.map((file) => readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8'));
   const whole = sources.join('\n');
   // A name that a table fills in stands in the table.
   const groups = [...whole.matchAll(/describe\('(micro\.[a-z-]+):|^ {2}\['([a-z-]+)', '/gm)];

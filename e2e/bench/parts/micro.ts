@@ -11,7 +11,7 @@ import { promisify } from 'node:util';
 import type { Bench, Measured } from '../contestant.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-export const files = [
+export const benchFiles = [
   'daemon/log/frame.bench.ts',
   'protocol/conversation/reduce.bench.ts',
   'daemon/agent/context/context.bench.ts',
@@ -63,7 +63,7 @@ async function runBenches(): Promise<BenchReport> {
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
   const options = ['--run', '--project', 'node', '--no-file-parallelism', '--outputJson', report];
   try {
-    await promisify(execFile)(process.execPath, [vitest, 'bench', ...options, ...files], {
+    await promisify(execFile)(process.execPath, [vitest, 'bench', ...options, ...benchFiles], {
       cwd: root,
       timeout: longestMs,
       maxBuffer: 16 * 1024 * 1024,
