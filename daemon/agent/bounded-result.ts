@@ -5,6 +5,7 @@
 import { writeFile } from 'node:fs/promises';
 import type { ResultPart } from '#protocol/values/content.ts';
 import type { CallId } from '#protocol/values/ids.ts';
+import { leftOutHere } from '../base/left-out.ts';
 import { maxCallTextBytes, maxSpillBytes } from '../base/limits.ts';
 import { OutputWindow } from '../tools/truncate.ts';
 
@@ -26,8 +27,7 @@ async function clipped(name: string, text: string, spillFile: (name: string) => 
   window.push(bytes);
   const seen = window.result();
   if (seen.cut === null) return text;
-  const missing = `${seen.omittedLines.toLocaleString('en')} lines (${seen.omittedBytes.toLocaleString('en')} bytes) are left out here`;
-  return `${seen.head.replace(/\n$/, '')}\n[… ${missing}; ${await kept(name, bytes, spillFile)} …]\n${seen.tail}`;
+  return `${seen.head.replace(/\n$/, '')}\n[… ${leftOutHere(seen)}; ${await kept(name, bytes, spillFile)} …]\n${seen.tail}`;
 }
 
 /** Where it is, in words. A disk that refuses fails no call. */

@@ -5,6 +5,7 @@
 import type { Conversation } from '#protocol/conversation/conversation.ts';
 import type { ToolCall } from '#protocol/conversation/tool-call.ts';
 import type { ResultPart } from '#protocol/values/content.ts';
+import { canonicalJson } from '../base/digest.ts';
 
 const often = 3;
 
@@ -36,13 +37,5 @@ function sameResult({ content, state }: ToolCall, result: string): boolean {
 }
 
 function sameness({ tool, arguments: args, argumentsBlob }: ToolCall): string {
-  return `${tool} ${argumentsBlob === null ? JSON.stringify(inOrder(args)) : argumentsBlob.sha256}`;
-}
-
-/** The order of fields says nothing. */
-function inOrder(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(inOrder);
-  if (typeof value !== 'object' || value === null) return value;
-  const fields = Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1));
-  return Object.fromEntries(fields.map(([name, field]) => [name, inOrder(field)]));
+  return `${tool} ${argumentsBlob === null ? canonicalJson(args) : argumentsBlob.sha256}`;
 }

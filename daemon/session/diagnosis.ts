@@ -8,11 +8,10 @@ import { atRest, openWork } from '#protocol/conversation/open.ts';
 import { isKnown, type EventOf, type KnownEvent, type SessionEvent } from '#protocol/event.ts';
 import type { CallOutcome, Failure } from '#protocol/values/outcome.ts';
 import { canonicalJson } from '../base/digest.ts';
+import { leftOutBytes } from '../base/left-out.ts';
 
 /** Fewer of one call are nothing to tell. */
 const tellRepeatsFrom = 3;
-/** How a result says that its middle is missing. */
-const cutMark = /\[… [\d,]+ lines \(([\d,]+) bytes\) are left out here/;
 const editingTools: ReadonlySet<string> = new Set(['edit', 'write', 'apply_patch']);
 /** Of what a tool said, enough to know it again. */
 const toldCharacters = 200;
@@ -150,10 +149,9 @@ export class Diagnoser {
     if (wentWrong(outcome)) this.#failedCalls[call.tool] = (this.#failedCalls[call.tool] ?? 0) + 1;
     if (outcome === 'failed' && editingTools.has(call.tool))
       this.#failedEdits.push({ seq, tool: call.tool, target: call.target, said: shortened(text) });
-    const cut = cutMark.exec(text);
-    if (cut === null) return;
+    const omittedBytes = leftOutBytes(text);
+    if (omittedBytes === null) return;
     const kept = details?.type === 'command' ? (details.spill ?? null) : null;
-    const omittedBytes = Number((cut[1] ?? '').replaceAll(',', ''));
     this.#truncations.push({ seq, what: 'result', of: callId, omittedBytes, kept });
   }
 

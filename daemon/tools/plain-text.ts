@@ -54,3 +54,8 @@ export class PlainTextStream {
 }
 
 const controls = /[\u0000-\u0008\u000b\u000c\u000e-\u001a\u001c-\u001f\u007f]/;
+
+/** What a program printed, as a model reads it. */
+export function printed(text: string): string {
+  return withoutOverdrawn(withoutControls(text)).replace(/\n$/, '');
+}

@@ -1,7 +1,8 @@
 /** `job`: what the agent can do with a command that it let run in the background. Offered once there is one. It reaches no other session's. */
+import { leftOutHere } from '../../base/left-out.ts';
 import { maxJobWaitMs } from '../../base/limits.ts';
 import { ArgumentProblem, pick, prepareWith, type Arguments } from '../arguments.ts';
-import { withoutControls, withoutOverdrawn } from '../plain-text.ts';
+import { printed } from '../plain-text.ts';
 import { completed, failed } from '../result.ts';
 import type { JobDesk, JobReading, PreparedCall, Tool, ToolEnvironment, ToolResult } from '../tool.ts';
 import { jobLine } from './job-words.ts';
@@ -84,18 +85,15 @@ function unknown(jobId: string, jobs: JobDesk): ToolResult {
 function readingText({ job, output, lostBytes, files }: JobReading, now: number): string {
   const lost = lostBytes === 0 ? [] : [`[${lostBytes.toLocaleString('en')} bytes before this are no longer kept.]`];
   const text =
-    output.cut === null ? plain(output.text) : `${plain(output.head)}\n${seam(output, files)}\n${plain(output.tail)}`;
+    output.cut === null
+      ? printed(output.text)
+      : `${printed(output.head)}\n${seam(output, files)}\n${printed(output.tail)}`;
   const body = text === '' ? '(nothing new)' : text;
   return [...lost, body, `[${jobLine(job, now)}]`].join('\n');
 }
 
 function seam(output: Extract<JobReading['output'], { cut: 'bytes' | 'lines' }>, files: readonly string[]): string {
-  const missing = `${output.omittedLines.toLocaleString('en')} lines (${output.omittedBytes.toLocaleString('en')} bytes) are left out here`;
-  return `[… ${missing}; what is kept is in ${files.join(' and ')} …]`;
-}
-
-function plain(text: string): string {
-  return withoutOverdrawn(withoutControls(text)).replace(/\n$/, '');
+  return `[… ${leftOutHere(output)}; what is kept is in ${files.join(' and ')} …]`;
 }
 
 function jobArgument(args: Arguments): string {
