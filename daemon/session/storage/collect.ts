@@ -38,8 +38,7 @@ export async function collect(home: HomePaths, options: CollectOptions): Promise
   const of = (kind: StoredFile['kind']) => all.filter((file) => file.kind === kind);
 
   const leftovers = of('leftovers').filter((file) => isOld(file) && isFree(file));
-  const spills = beyond(of('spills').filter(isFree), of('spills'), allOf?.has('spills') === true ? 0 : caps.spills);
-  const torn = beyond(of('torn').filter(isFree), of('torn'), allOf?.has('torn') === true ? 0 : caps.torn);
+  const beyondCap = (kind: 'spills' | 'torn') => beyond(of(kind), allOf?.has(kind) === true ? 0 : caps[kind], isFree);
   const { blobs, blobsKept } = await unneededBlobs(of('blobs').filter(isOld), of('logs'), options.signal);
 
   const remove = async (files: readonly StoredFile[], one: (file: StoredFile) => Promise<boolean>) => {
@@ -50,20 +49,21 @@ export async function collect(home: HomePaths, options: CollectOptions): Promise
   return {
     freed: {
       blobs: await remove(blobs, (file) => removeUnlessNew(file, now)),
-      spills: await remove(spills, removeWithFolder),
-      torn: await remove(torn, ({ path }) => removed(path)),
+      spills: await remove(beyondCap('spills'), removeWithFolder),
+      torn: await remove(beyondCap('torn'), ({ path }) => removed(path)),
       leftovers: await remove(leftovers, ({ path }) => removed(path)),
     },
     blobsKept,
   };
 }
 
-/** Of those that may go, the oldest, as many as bring all of them under the cap. */
-function beyond(mayGo: readonly StoredFile[], all: readonly StoredFile[], cap: number): StoredFile[] {
+/** Of those that may go, the oldest, as many as bring all of them under the cap. Whether one may is asked only where something must. */
+function beyond(all: readonly StoredFile[], cap: number, mayGo: (file: StoredFile) => boolean): StoredFile[] {
   let { bytes } = amountOf(all);
   const going: StoredFile[] = [];
-  for (const file of mayGo.toSorted((one, other) => one.at - other.at)) {
+  for (const file of all.toSorted((one, other) => one.at - other.at)) {
     if (bytes <= cap) break;
+    if (!mayGo(file)) continue;
     going.push(file);
     bytes -= file.bytes;
   }
